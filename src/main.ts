@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands/add-commands.ts';
+import { colour } from './commands/output.ts';
 import { BotshelfError, codeOf, messageOf } from './lib/errors.ts';
 import { escapeControls } from './lib/text.ts';
 import { readVersion } from './app/version.ts';
@@ -35,6 +36,7 @@ async function exitCodeAfter(error: unknown): Promise<number> {
   const stack = error instanceof Error && !isExplained ? error.stack : undefined;
   const { isJournal } = await import('./app/config.ts');
   const priority = isJournal() ? '<3>' : '';
-  process.stderr.write(`${escapeControls(stack ?? messageOf(error)).replaceAll(/^/gm, priority)}\n`);
+  const text = escapeControls(stack ?? messageOf(error)).replaceAll(/^/gm, priority);
+  process.stderr.write(`${colour('error', text, process.stderr)}\n`);
   return 2;
 }

@@ -12,7 +12,7 @@ export interface StartProgress {
 
 /** Shows how many bots are read until `reading` has ended. */
 export async function showBots(
-  progress: StartProgress,
+  progress: Pick<StartProgress, 'show'>,
   bots: { readonly size: number },
   reading: Promise<void>,
 ): Promise<void> {

@@ -57,8 +57,8 @@ export interface CheckReport {
 export interface ReportOptions {
   /** The blocked list of a private file: no message has its reasons. Read from the catalogue if left out. */
   readonly privateBlocked?: Blocked | undefined;
-  /** Receives the number of files that are checked so far. */
-  readonly onProgress?: (files: number) => void;
+  /** Receives the number of files that are checked so far, and the share of all folders, up to 1. */
+  readonly onProgress?: (files: number, share: number) => void;
 }
 
 interface CheckOptions extends ReportOptions {
@@ -86,7 +86,8 @@ export async function checkCatalogue(
     files += Number(settings.found);
     findings.push(...settings.faults.map(toErrorFinding));
   }
-  for (const [top, kind] of await source.list(botsFolder)) {
+  const tops = [...(await source.list(botsFolder))];
+  for (const [done, [top, kind]] of tops.entries()) {
     const names = listNamesInScope(scope, top);
     const folder = `${botsFolder}/${top}`;
     if (names === undefined || (top === gitkeep && (await source.readFile(folder))?.length === 0)) continue;
@@ -115,7 +116,7 @@ export async function checkCatalogue(
         ...checkBlocked(pages, blocked, privateBlocked === undefined).map(toErrorFinding),
       );
     }
-    options.onProgress?.(files);
+    options.onProgress?.(files, (done + 1) / tops.length);
   }
   return { files, findings: findings.toSorted(compareFaults) };
 }
@@ -315,6 +316,7 @@ async function checkBots(root: string, scope: Scope, options: ReportOptions): Pr
   const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
   const settings = await readSettings(createDiskReader(root));
   let files = scope === 'everything' ? Number(settings.found) : 0;
+  let done = 0;
   const faults = scope === 'everything' ? settings.faults.map(toErrorFinding) : [];
   try {
     const reports = await Promise.all(
@@ -322,7 +324,8 @@ async function checkBots(root: string, scope: Scope, options: ReportOptions): Pr
         const names = new Map(part.map((top) => [top, listNamesInScope(scope, top) ?? new Set<string>()]));
         const report = await pool.run({ root, scope: names, privateBlocked: options.privateBlocked });
         files += report.files;
-        options.onProgress?.(files);
+        done += part.length;
+        options.onProgress?.(files, done / tops.length);
         return report;
       }),
     );

@@ -2,10 +2,11 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type CommandConfig, readCommandConfig } from '../app/config.ts';
-import { runCommandLineGit, GitError, isGitFailure } from '../git/run-git.ts';
+import { GitError, isGitFailure } from '../git/run-git.ts';
 import { writeAtomically, fsyncFolder, fsyncTree, makeFolder } from '../lib/files.ts';
 import { ignoreMissing, UserError } from '../lib/errors.ts';
 import { makeRoom, quoteForShell } from './init.ts';
+import { showGit } from './output.ts';
 
 /*
  * A backup is a folder with `catalogue.git`, a bare repository with all refs, and `private-<time>`, the files outside
@@ -45,7 +46,7 @@ export async function backup(name: string): Promise<void> {
   await runGit(mirror, 'symbolic-ref', 'HEAD', branch);
   await runGit(mirror, 'config', 'botshelf.prefix', prefix);
   await runGit(mirror, '-c', 'gc.auto=6700', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet');
-  await runGit(mirror, 'fsck', '--no-dangling', '--no-progress').catch((error: unknown) => {
+  await runGit(mirror, 'fsck', '--no-dangling', '--progress').catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error;
     throw new UserError(`git fsck finds ${mirror} damaged: move ${folder} away, and make a new backup`);
   });
@@ -89,7 +90,7 @@ export async function restore(name: string): Promise<void> {
   await runGit(top, 'fetch', '--atomic', ...fetchAll, '--update-head-ok', mirror, '+refs/*:refs/*');
   for (const [part, path] of listPrivate(config)) await copyDurably(join(folder, finished, part), path);
   // The files come last: without them the service does not start on what is half restored.
-  await runGit(top, 'reset', '--quiet', '--hard');
+  await runGit(top, 'reset', '--hard');
   await fsyncTree(top);
   const isNamed = remote !== null && /^[\w.-]+$/.test(remote);
   const shown = quoteForShell(top);
@@ -98,7 +99,13 @@ export async function restore(name: string): Promise<void> {
 }
 
 /** Without `--update-shallow` the fetch from a shallow repository succeeds and leaves its branches out. */
-const fetchAll = ['--quiet', '--update-shallow', '--no-write-fetch-head', '--no-auto-maintenance'];
+const fetchAll = [
+  '--quiet',
+  '--progress',
+  '--update-shallow',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+];
 
 /** Returns what no ref has and no start can rebuild: its name in a backup and where it is here. */
 function listPrivate({ var: folder, blocked }: CommandConfig): [string, string][] {
@@ -126,5 +133,5 @@ async function copyDurably(from: string, to: string): Promise<void> {
 }
 
 async function runGit(folder: string, ...args: readonly string[]): Promise<string> {
-  return await runCommandLineGit(folder, args);
+  return await showGit(folder, args);
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CommandConfig, readCommandConfig, readUserName } from '../app/config.ts';
+import { showBots } from '../app/start-messages.ts';
 import { toClockTime } from '../bot/clock.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
@@ -21,6 +22,7 @@ import { createLog, silentLog as log } from '../lib/log.ts';
 import { formatCount, quoteValue } from '../lib/text.ts';
 import { commitForCommand, notMade } from '../sync/command-commits.ts';
 import { revokeTokens } from '../tokens/tokens.ts';
+import { warn, withProgress } from './output.ts';
 import { changeTokens } from './token.ts';
 
 /** The catalogue on disk and the state ref, for a command that may run next to a service. */
@@ -53,7 +55,9 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
     reportedAt: (id) => latest(id)?.at,
   };
   try {
-    await catalogue.load().catch((error: unknown) => {
+    await withProgress(async (show) => {
+      await showBots({ show }, catalogue.store.bots, catalogue.load());
+    }).catch((error: unknown) => {
       throw toCatalogueError(error, config.catalogue);
     });
     await committed.refresh().catch(() => {});
@@ -203,8 +207,8 @@ export async function commitChange(
   const clone = { repositoryOpener, var: config.var, log: await createLog(config.log) };
   const dropped = (await commitForCommand(clone, plan)).filter(({ of }) => of === 'ours');
   for (const { path, what } of dropped)
-    process.stderr.write(
-      `${toOneLine(path)}: ${quoteValue(what)} was changed by others at the same time, and stays: run this again\n`,
+    warn(
+      `${toOneLine(path)}: ${quoteValue(what)} was changed by others at the same time, and stays: run this again`,
     );
   if (dropped.length > 0) process.exitCode = 1;
   return dropped.map(({ path }) => path);

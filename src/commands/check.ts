@@ -39,7 +39,7 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
       ? await checkInThreads(root, scope, { onProgress, privateBlocked })
       : await checkChanges(root, { base, head }, scope, { onProgress, privateBlocked }),
   );
-  process.stdout.write(printReport(report, format));
+  process.stdout.write(printReport(report, format, process.stdout));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;
 }
 

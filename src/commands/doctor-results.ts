@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExaminedConfig } from '../app/config.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { codeOf, messageOf } from '../lib/errors.ts';
-import { escapeInvisible } from './output.ts';
+import { colour, escapeInvisible } from './output.ts';
 
 /** What a check has found. */
 export interface Outcome {
@@ -96,11 +96,14 @@ export function toExitCode({ state }: Outcome): number {
   return states.indexOf(state);
 }
 
-/** Returns the results as lines for people, with a line of totals. */
-export function printResults(results: readonly DoctorResult[]): string {
+/**
+ * Returns the results as lines for people, with a line of totals.
+ * @param stream where the lines are written; without it they have no colours
+ */
+export function printResults(results: readonly DoctorResult[], stream?: NodeJS.WritableStream): string {
   const width = Math.max(...results.map(({ name }) => name.length));
   const lines = results.flatMap(({ name, state, reason, fix }) => [
-    `${state.padEnd(9)}${name.padEnd(width)}  ${escapeInvisible(reason)}`,
+    `${colour(state, state.padEnd(9), stream)}${name.padEnd(width)}  ${escapeInvisible(reason)}`,
     ...(fix === null ? [] : [`${' '.repeat(width + 11)}fix: ${escapeInvisible(fix)}`]),
   ]);
   const [ok, warnings, errors] = states.map(

@@ -49,7 +49,7 @@ export async function doctor({ json = false }: { readonly json?: boolean }): Pro
   end.abort();
   repositoryOpener.close();
   process.stdout.write(
-    json ? `${formatJson({ ...readVersion(), checks: results })}\n` : printResults(results),
+    json ? `${formatJson({ ...readVersion(), checks: results })}\n` : printResults(results, process.stdout),
   );
   process.exitCode = Math.max(...results.map(toExitCode));
   // A check that was given up may still hold the process, such as one that reads a disk that hangs.

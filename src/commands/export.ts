@@ -6,6 +6,7 @@ import { exportLines } from '../catalogue/store/bot-reader.ts';
 import { escapeControls, formatCount, toJsonEscape } from '../lib/text.ts';
 import { codeOf } from '../lib/errors.ts';
 import { withCatalogue } from './change-bots.ts';
+import { createProgress, warn } from './output.ts';
 
 export interface ExportOptions {
   readonly format: 'ndjson' | 'csv';
@@ -20,14 +21,18 @@ export async function exportBots({ format }: ExportOptions): Promise<void> {
   await withCatalogue(async ({ config, catalogue, repositoryOpener }) => {
     const bots = await catalogue.store.bots.sorted();
     const { opened } = repositoryOpener;
-    for await (const text of format === 'csv' ? csvRows(bots) : exportLines(bots, config.catalogue, opened))
+    // On a terminal the bots themselves show it.
+    const progress = process.stdout.isTTY ? null : createProgress(process.stderr);
+    let lines = 0;
+    for await (const text of format === 'csv' ? csvRows(bots) : exportLines(bots, config.catalogue, opened)) {
+      progress?.show(`${lines++} of ${formatCount(bots.length, 'bot')} exported`);
       if (!process.stdout.write(format === 'csv' ? text : escapeControls(String(text))))
         await once(process.stdout, 'drain');
+    }
+    progress?.end();
     const faults = catalogue.store.faults().length;
     if (faults === 0) return;
-    process.stderr.write(
-      `${formatCount(faults, 'fault')} in the files, which are left out: "botshelf check" names them\n`,
-    );
+    warn(`${formatCount(faults, 'fault')} in the files, which are left out: "botshelf check" names them`);
     process.exitCode = 1;
   }).catch((error: unknown) => {
     // The reader has closed the pipe.

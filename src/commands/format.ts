@@ -13,7 +13,7 @@ import { toErrorFinding, parseSideFile } from '../check/check.ts';
 import { listNamesInScope, type Scope, createFolderSource, sideFolders } from '../check/source.ts';
 import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
-import { formatText, showFiles } from './output.ts';
+import { formatText, showFiles, type ShowFiles } from './output.ts';
 import { toScope } from './check.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
@@ -31,7 +31,7 @@ export async function format(
   if (faults.length > 0) parts.push(`${faults.length} left alone`);
   const lines = [
     ...changed,
-    ...faults.map((fault) => formatText(toErrorFinding(fault))),
+    ...faults.map((fault) => formatText(toErrorFinding(fault), process.stdout)),
     parts.join(', '),
     '',
   ];
@@ -59,7 +59,7 @@ export async function formatCatalogue(
   root: string,
   scope: Scope,
   write: boolean,
-  onProgress: (files: number) => void,
+  onProgress: ShowFiles,
 ): Promise<FormatReport> {
   const changed: string[] = [];
   const faults: Fault[] = [];
@@ -100,7 +100,8 @@ export async function formatCatalogue(
       else if (folder === peopleFolder) await rewrite(path, (text) => toCanonicalJson(text, 'profile'));
       else await rewrite(path, (text) => toCanonicalForm(text, 'collection'));
     }
-  for (const top of listTop(root).filter(isFolderName)) {
+  const tops = listTop(root).filter(isFolderName);
+  for (const [done, top] of tops.entries()) {
     const names = listNamesInScope(scope, top);
     if (names === undefined) continue;
     const { bots, misplaced } = groupByBot(top, (await source.list(`${botsFolder}/${top}`)).keys());
@@ -120,7 +121,7 @@ export async function formatCatalogue(
       if (isPage(place)) await rewrite(file.path, toCanonicalForm);
       else await rewrite(file.path, () => printCommands(pickCommands(commands as Command[]) as Command[]));
     }
-    onProgress(files);
+    onProgress(files, (done + 1) / tops.length);
   }
   return { files, changed: changed.toSorted(), faults: faults.toSorted(compareFaults) };
 }

@@ -18,7 +18,7 @@ import { isError, UserError } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
 import { readOnlyAdvice } from '../sync/command-commits.ts';
 import { commitChange } from './change-bots.ts';
-import { escapeInvisible, formatJson, createProgress } from './output.ts';
+import { colour, createProgress, escapeInvisible, formatJson, warn } from './output.ts';
 
 export interface ImportFlags {
   /** The file of the mapping. */
@@ -36,9 +36,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   const { settings } = await readSettings(createDiskReader(root));
   const usable = settings ?? toSettings();
   if (flags.suggest) {
-    const map = await suggestMap(path, usable.categories, (text) =>
-      process.stderr.write(`${escapeInvisible(text)}\n`),
-    );
+    const map = await suggestMap(path, usable.categories, (text) => warn(escapeInvisible(text)));
     return void process.stdout.write(`${formatJson(map)}\n`);
   }
   if (readOnly && !flags.dryRun) throw new UserError(readOnlyAdvice);
@@ -66,13 +64,14 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
     );
   } catch (error) {
     // Earlier commits stay.
-    if (report.counts.added + report.counts.replaced > 0) process.stdout.write(report.print(escapeInvisible));
+    if (report.counts.added + report.counts.replaced > 0)
+      process.stdout.write(report.print(escapeInvisible, formatRefusal));
     throw error;
   } finally {
     progress.end();
     repositoryOpener.close();
   }
-  process.stdout.write(report.print(escapeInvisible));
+  process.stdout.write(report.print(escapeInvisible, formatRefusal));
   if (report.counts.refused > 0) process.exitCode = 1;
   if (flags.images && !flags.dryRun) await fetchImages();
 }
@@ -84,6 +83,11 @@ async function fetchImages(): Promise<void> {
     if (!isError(error, 'already-running')) throw error;
     process.stdout.write('the pictures are fetched by the service that runs here\n');
   });
+}
+
+/** Returns a line of the report about a record that did not fit. */
+function formatRefusal(text: string): string {
+  return colour('error', escapeInvisible(text), process.stdout);
 }
 
 /** @throws {UserError} where the mapping has faults */

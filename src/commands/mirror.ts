@@ -4,6 +4,7 @@ import { readMirrorConfig } from '../app/config.ts';
 import { runCommandLineGit, GitError, removeCredentials, maxStallSeconds } from '../git/run-git.ts';
 import { UserError } from '../lib/errors.ts';
 import { fsyncFolder, fsyncTree, makeFolder } from '../lib/files.ts';
+import { showGit } from './output.ts';
 import { serve } from './serve.ts';
 
 export interface MirrorOptions {
@@ -56,7 +57,7 @@ async function clone(address: string, top: string, catalogue: string): Promise<v
   rmSync(unfinished, { recursive: true, force: true });
   process.stderr.write(`cloning ${removeCredentials(address)} into ${catalogue}\n`);
   try {
-    await runCommandLineGit(top, [...cloneOne, '--', address, unfinished], { stallSeconds: maxStallSeconds });
+    await showGit(top, [...cloneOne, '--', address, unfinished], { stallSeconds: maxStallSeconds });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     throw new UserError(`the repository cannot be cloned: ${error.stderr.trim() || 'git was killed'}`);

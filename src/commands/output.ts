@@ -1,15 +1,28 @@
+import { styleText } from 'node:util';
 import { maskTokens } from '../bot/token.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
-import type { CheckReport, Finding } from '../check/check.ts';
+import type { CheckReport, Finding, ReportOptions } from '../check/check.ts';
+import { runCommandLineGit } from '../git/run-git.ts';
 import { escapeControls, escapeLine, formatCount } from '../lib/text.ts';
 
 export type ReportFormat = 'text' | 'github' | 'json';
 
-/** Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document. */
-export function printReport(report: CheckReport, format: ReportFormat): string {
+/**
+ * Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document.
+ * @param stream where the lines are written; without it they have no colours
+ */
+export function printReport(
+  report: CheckReport,
+  format: ReportFormat,
+  stream?: NodeJS.WritableStream,
+): string {
   switch (format) {
     case 'text':
-      return [...report.findings.map(formatText), formatSummary(report), ''].join('\n');
+      return [
+        ...report.findings.map((finding) => formatText(finding, stream)),
+        formatSummary(report),
+        '',
+      ].join('\n');
     case 'github':
       return [
         ...report.findings.map(formatAnnotation),
@@ -26,11 +39,29 @@ export function printReport(report: CheckReport, format: ReportFormat): string {
  * Returns a fault as `file:line:column rule message`, which editors and problem matchers can read. A path outside `bots/`
  * begins with `./`: a contributor's file name at the start of a line could be a command to the CI that prints it.
  */
-export function formatText({ path, line, column, rule, severity, message }: Finding): string {
-  const note = severity === 'error' ? '' : `${severity}: `;
+export function formatText(
+  { path, line, column, rule, severity, message }: Finding,
+  stream?: NodeJS.WritableStream,
+): string {
+  const label = colour(severity, severity === 'error' ? rule : `${rule} ${severity}:`, stream);
   const below = path === botsFolder || path.startsWith(`${botsFolder}/`) ? '' : './';
-  return `${below}${escapeInvisible(path)}:${line}:${column} ${rule} ${note}${escapeInvisible(message)}`;
+  return `${below}${escapeInvisible(path)}:${line}:${column} ${label} ${escapeInvisible(message)}`;
 }
+
+/**
+ * Returns a text in the colour of a severity, if `stream` is a terminal that shows colours and `NO_COLOR` is not set;
+ * otherwise the text itself.
+ */
+export function colour(severity: keyof typeof colours, text: string, stream?: NodeJS.WritableStream): string {
+  return stream === undefined ? text : styleText(colours[severity], text, { stream });
+}
+
+/** Writes a warning to standard error. */
+export function warn(text: string): void {
+  process.stderr.write(`${colour('warning', text, process.stderr)}\n`);
+}
+
+const colours = { error: 'red', warning: 'yellow', notice: 'cyan', ok: 'green' } as const;
 
 /** Returns a workflow command, which GitHub shows next to the line. */
 function formatAnnotation({ path, line, column, rule, severity, message }: Finding): string {
@@ -90,29 +121,52 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/**
- * Does work on files, and shows on standard error how many are done.
- * @param done what is done with them, such as `checked`
- */
-export async function showFiles<T>(
-  done: string,
-  work: (onProgress: (files: number) => void) => Promise<T>,
-): Promise<T> {
+/** Does work, and shows on standard error how far it is. */
+export async function withProgress<T>(work: (show: (text: string) => void) => Promise<T>): Promise<T> {
   const progress = createProgress(process.stderr);
   try {
-    return await work((files) => progress.show(`${formatCount(files, 'file')} ${done}`));
+    return await work(progress.show);
   } finally {
     progress.end();
   }
 }
 
 /**
- * Returns a progress line on `stream`, which is overwritten, also by a line of the log, and removed at the end. Nothing is written when that is not a
- * terminal.
+ * Does work on files, and shows how many are done.
+ * @param done what is done with them, such as `checked`
  */
-export function createProgress(stream: NodeJS.WritableStream & { readonly isTTY?: boolean }): {
-  show(text: string): void;
-  end(): void;
+export async function showFiles<T>(done: string, work: (onProgress: ShowFiles) => Promise<T>): Promise<T> {
+  return await withProgress(
+    async (show) =>
+      await work((files, share) =>
+        show(`${formatCount(files, 'file')} ${done} (${Math.floor(share * 100)} %)`),
+      ),
+  );
+}
+
+/** Receives the number of files that are done, and the share of the work, up to 1. */
+export type ShowFiles = NonNullable<ReportOptions['onProgress']>;
+
+/** Runs git as runCommandLineGit does, and shows its own progress, which `args` ask for. */
+export async function showGit(
+  folder: string,
+  args: readonly string[],
+  options: Parameters<typeof runCommandLineGit>[2] = {},
+): Promise<string> {
+  return await withProgress(
+    async (onProgress) => await runCommandLineGit(folder, args, { ...options, onProgress }),
+  );
+}
+
+/**
+ * Returns a progress line on `stream`, which is overwritten, also by a line of the log, and removed at the end. It is cut
+ * to the width of the terminal. Nothing is written if the stream is not a terminal.
+ */
+export function createProgress(
+  stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number },
+): {
+  readonly show: (text: string) => void;
+  readonly end: () => void;
 } {
   if (!stream.isTTY) return { show() {}, end() {} };
   let shown = Number.NEGATIVE_INFINITY;
@@ -121,7 +175,7 @@ export function createProgress(stream: NodeJS.WritableStream & { readonly isTTY?
       const now = performance.now();
       if (now - shown < minIntervalMs) return;
       shown = now;
-      stream.write(`${text}${clearRest}\r`);
+      stream.write(`${escapeInvisible(text).slice(0, (stream.columns || 80) - 1)}${clearRest}\r`);
     },
     end: () => {
       if (shown !== Number.NEGATIVE_INFINITY) stream.write(clearRest);

@@ -175,6 +175,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Receives the standard output in pieces instead of the caller. An error that it throws ends git, and is rethrown. */
   readonly take?: ((piece: Buffer) => void) | undefined;
+  /** Receives the last report of the progress, which `--progress` asks for. */
+  readonly onProgress?: ((report: string) => void) | undefined;
 }
 
 /** Runs git. */
@@ -200,9 +202,12 @@ export const directClient: GitClient = {
  * Runs git and returns its standard output, unless a file or `take` receives it.
  * @throws {GitError} when it fails or is killed, and what `take` throws
  */
-export async function runGit(command: GitCommand, { signal, take }: RunOptions = {}): Promise<string> {
+export async function runGit(
+  command: GitCommand,
+  { signal, take, onProgress }: RunOptions = {},
+): Promise<string> {
   const { args, background, stallSeconds, outputFile } = command;
-  if (!background && stallSeconds === undefined && outputFile === undefined && !take)
+  if (!background && stallSeconds === undefined && outputFile === undefined && !take && !onProgress)
     return await runSimpleGit(command);
   if (signal?.aborted) throw new GitError(args, null, '');
   const pieces: Buffer[] = [];
@@ -210,7 +215,7 @@ export async function runGit(command: GitCommand, { signal, take }: RunOptions =
   const file = outputFile === undefined ? undefined : openSync(outputFile, 'w');
   const write = file === undefined ? undefined : (piece: Buffer): void => writeFileSync(file, piece);
   try {
-    await runToEnd(command, signal, write ?? take ?? keep);
+    await runToEnd(command, { signal, take: write ?? take ?? keep, onProgress });
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -267,8 +272,7 @@ async function runSimpleGit({ folder, args, input, indexFile, accepts }: GitComm
 
 async function runToEnd(
   command: GitCommand,
-  signal: AbortSignal | undefined,
-  take: (piece: Buffer) => void,
+  { signal, take, onProgress }: RunOptions & { readonly take: (piece: Buffer) => void },
 ): Promise<void> {
   const { args, input, accepts = 0, background, stallSeconds } = command;
   const child = spawnGit(command);
@@ -291,7 +295,10 @@ async function runToEnd(
   signal?.addEventListener('abort', abort);
   child.stderr.on('data', (piece) => {
     silentSteps = 0;
-    stderr = (stderr + String(piece)).replace(progress, '').slice(-maxStderrLength);
+    const text = stderr + String(piece);
+    const report = onProgress && text.split(/[\r\n]/).findLast((line) => line.includes('%'));
+    if (report !== undefined) onProgress?.(report);
+    stderr = text.replace(progress, '').slice(-maxStderrLength);
   });
   child.stdout.on('data', (piece: Buffer) => {
     silentSteps = 0;
@@ -348,11 +355,13 @@ export async function runCommandLineGit(
   args: readonly string[],
   {
     take,
+    onProgress,
     ...options
-  }: Pick<GitCommand, 'input' | 'indexFile' | 'accepts' | 'stallSeconds'> & Pick<RunOptions, 'take'> = {},
+  }: Pick<GitCommand, 'input' | 'indexFile' | 'accepts' | 'stallSeconds'> &
+    Pick<RunOptions, 'take' | 'onProgress'> = {},
 ): Promise<string> {
   try {
-    return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take });
+    return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take, onProgress });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     const problem = error.startFailure ?? findOwnershipProblem(error.stderr);

@@ -275,8 +275,9 @@ export class ImportReport {
   /**
    * Returns a line for each reason of each record, and a summary.
    * @param escape makes a text of a stranger safe for a terminal
+   * @param formatLine does the same with a line about a record
    */
-  print(escape: (text: string) => string): string {
+  print(escape: (text: string) => string, formatLine = escape): string {
     const { added, replaced, unchanged, refused } = this.counts;
     const records = formatCount(added + replaced + unchanged + refused, 'record');
     const counts = `${added} added, ${replaced} replaced, ${unchanged} there already, ${refused} did not fit`;
@@ -285,7 +286,7 @@ export class ImportReport {
     const notes = [...this.#notes].map(
       ([text, { count, place }]) => `${String(count).padStart(8)} ${text} (first: ${escape(place)})\n`,
     );
-    const lines = this.#lines.map((line) => `${escape(line)}\n`);
+    const lines = this.#lines.map((line) => `${formatLine(line)}\n`);
     return [...lines, `${records}: ${counts}\n`, ...table, ...notes].join('');
   }
 }

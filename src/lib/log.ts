@@ -60,7 +60,7 @@ async function openPrettyStream(): Promise<DestinationStream> {
     sync: true,
     translateTime: false,
     ignore: 'pid,hostname',
-    colorize: process.stderr.isTTY,
+    colorize: process.stderr.isTTY && process.stderr.hasColors(),
   });
   return { write: (line) => void stream.write(`${JSON.stringify(JSON.parse(line, escapeField))}\n`) };
 }

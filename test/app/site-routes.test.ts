@@ -224,7 +224,10 @@ describe('the pages of the site', () => {
       bots,
       /<h2 id="page-list-bots">List bots<\/h2>\s*<details>\s*<summary><code>GET \/api\/v2\/bots<\/code>[^]*?<th>Parameter<\/th>/,
     );
-    match(await get('/docs/javascript'), / on a Botshelf list[^]*npm install http/);
+    match(
+      await get('/docs/javascript'),
+      / on a Botshelf list[^]*curl -fLO http\S+\.tgz\s[^]*npm install \.\/botshelf-client-/,
+    );
     match(api, /see <code>docs\/production\.md<\/code>/);
     const data = await get('/docs/consumers');
     match(data, /<h1 lang="en" dir="ltr">For people who read the data<\/h1>/);

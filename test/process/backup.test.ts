@@ -55,7 +55,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
   const [backUp = '', restore = ''] = (() => {
     const text = readFileSync(join(packageFolder, 'docs/production.md'), 'utf8');
     const section = text.slice(text.indexOf('\n## Backups'), text.indexOf('\n## How large'));
-    return [...section.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+    return [...section.matchAll(/^```console\n(sudo [^]*?)^```$/gm)].map(([, block = '']) => block);
   })();
 
   async function run(script: string, home: string): Promise<void> {

@@ -54,9 +54,13 @@ describe('botshelf in a process of its own', () => {
       'bot/id',
       'bot/locale',
       'bot/schemas',
+      'bot/token',
+      'catalogue/page/layout',
       'catalogue/lists/parameters',
       'commands/add-commands',
+      'commands/output',
       'git/hosts',
+      'git/run-git',
       'login/settings',
     ];
     for (const file of ['lib', ...['main', ...needed].map((name) => `${name}.js`)])

@@ -99,6 +99,21 @@ describe('the package, packed and installed in an empty folder', function () {
     match(readFileSync(join(installed(), 'CHANGELOG.md'), 'utf8'), new RegExp(`^## ${version}$`, 'm'));
   });
 
+  it('has no script that npm runs, or warns of, at an install, and packing it leaves the clone as it was', () => {
+    const scriptsIn = (folder: string): string[] => {
+      const text = readFileSync(join(folder, 'package.json'), 'utf8');
+      return Object.keys((JSON.parse(text) as { scripts: object }).scripts);
+    };
+    const atInstall = /^(?:pre|post)?(?:install|prepare)$/;
+    deepStrictEqual(
+      scriptsIn(installed()).filter((name) => atInstall.test(name)),
+      [],
+    );
+    // A Git address is built with it.
+    ok(scriptsIn(clone).includes('prepare'));
+    strictEqual(git(clone, 'status', '--porcelain'), '');
+  });
+
   it('has the files of the container, and can be packed again as they do', () => {
     for (const name of ['Containerfile', 'compose.yaml']) ok(existsSync(join(installed(), name)), name);
     const again = tempFolder();
@@ -123,7 +138,7 @@ describe('the package, packed and installed in an empty folder', function () {
     const list = execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' }).trim().split('\n');
     const files = list.map((line) => /^(\S+) \S+ +(\d+) .* package\/(.*)$/.exec(line) ?? []);
     const kinds =
-      /^(?:\.github\/.+\.(?:md|yml|json)|\.github\/CODEOWNERS|bin\/(?:botshelf|check-node)\.js|dist\/commit|dist\/packages\/botshelf-[\w.-]+\.(?:tgz|whl)|dist\/src\/.+\.js|assets\/.+\.(?:css|js|svg|png|ico|json|md|webp|txt)|locales\/[\w-]+\.json|schemas\/(?:[\w-]+\.schema|openapi)\.json|bots\/\d{3}\/\d+\.[\w-]+\.md|catalogue-template\/.+|docs\/.+\.(?:md|yml|json|png|service)|clients\/(?:python|typescript)\/README\.md|[A-Z]+\.md|LICENSE|Containerfile|compose\.yaml|package\.json)$/;
+      /^(?:\.github\/.+\.(?:md|yml|json)|\.github\/CODEOWNERS|bin\/(?:botshelf|check-node)\.js|dist\/commit|dist\/packages\/botshelf-[\w.-]+\.(?:tgz|whl)|dist\/src\/.+\.js|assets\/.+\.(?:css|js|svg|png|ico|json|md|webp|txt)|locales\/[\w-]+\.json|schemas\/(?:[\w-]+\.schema|openapi)\.json|bots\/\d{3}\/\d+\.[\w-]+\.md|catalogue-template\/.+|docs\/.+\.(?:md|yml|json|png|service|timer)|clients\/(?:python|typescript)\/README\.md|[A-Z]+\.md|LICENSE|Containerfile|compose\.yaml|package\.json)$/;
     deepStrictEqual(
       files.map(([, , , name = '']) => name).filter((name) => !kinds.test(name)),
       [],

@@ -1,14 +1,17 @@
 import { deepStrictEqual, doesNotMatch, match, ok, rejects } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
 import { readConfig } from '../../src/app/config.ts';
 import { packageFolder } from '../support/clone.ts';
+import { botshelf } from '../support/command-line.ts';
 import { freePort } from '../support/loopback.ts';
+import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const textOf = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
 
@@ -75,6 +78,17 @@ describe('the recipes for operators', () => {
     const documents = readdirSync(join(packageFolder, 'docs')).filter((name) => name.endsWith('.md'));
     for (const name of documents) doesNotMatch(textOf(`docs/${name}`), /\benv \$\(/, name);
   });
+
+  it('have a unit that makes a backup, and a timer for it', async () => {
+    const unit = textOf('docs/botshelf-backup.service');
+    const [, command = ''] = /^ExecStart=\/usr\/local\/bin\/botshelf (.+)$/m.exec(unit) ?? [];
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const args = command.replace('/srv/botshelf', tempFolder()).split(' ');
+    const { code, stdout, stderr } = await botshelf(folder, args);
+    deepStrictEqual([code, stderr], [0, '']);
+    match(stdout, / has a backup, /);
+    match(textOf('docs/botshelf-backup.timer'), /^OnCalendar=hourly$/m);
+  });
 });
 
 describe('the workflows of the project', () => {
@@ -139,6 +153,22 @@ describe('the workflows of the project', () => {
           for (const [line] of run.matchAll(/npm publish.*/g))
             match(line, /^npm publish \.\/\S+\.tgz --provenance --access public --ignore-scripts$/);
         }
+  });
+
+  it('name the repository of whoever publishes in both packages before they pack, because the provenance does', () => {
+    const commands = jobsOf('release.yml').flatMap(([, { steps }]) => steps.map(({ run = '' }) => run));
+    const [naming = ''] = commands.filter((run) => run.includes('npm pkg set'));
+    ok(commands.indexOf(naming) < commands.indexOf('npm pack --pack-destination release'));
+    const cwd = tempFolder();
+    const manifests = ['package.json', 'clients/typescript/package.json'];
+    for (const path of manifests) cpSync(join(packageFolder, path), join(cwd, path));
+    const env = { GITHUB_SERVER_URL: 'https://git.example.org', GITHUB_REPOSITORY: 'people/botshelf' };
+    execFileSync('bash', ['-e', '-c', naming], { cwd, env: { ...process.env, ...env } });
+    for (const path of manifests) {
+      const repository = { type: 'git', url: 'git+https://git.example.org/people/botshelf.git' };
+      const before = JSON.parse(textOf(path)) as object;
+      deepStrictEqual(JSON.parse(readFileSync(join(cwd, path), 'utf8')), { ...before, repository });
+    }
   });
 
   it('publish a version and the clients that were built and tested, and attach the package and its list of libraries', () => {

@@ -9,6 +9,8 @@ export interface GitServer {
   readonly address: string;
   /** How it answers from now on: not at all, never to an end, or that nobody may come in. */
   mode: 'serve' | 'cut' | 'hang' | 'refuse';
+  /** The name and the password that it asks for, with a colon between them; nobody is asked if left out. */
+  login?: string;
 }
 
 /** Serves the bare repositories in `folder`, to be read and pushed to by anyone. It ends when the tests of the file are over. */
@@ -17,21 +19,28 @@ export async function startGitServer(folder: string, names: readonly string[]): 
   const server = createServer((request, response) => {
     switch (state.mode) {
       case 'serve':
-        serve(folder, request, response);
+        if (isLoggedIn(request)) serve(folder, request, response);
+        else refuse(response);
         break;
       case 'cut':
         request.socket.destroy();
         break;
       case 'refuse':
-        response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="git"' }).end();
+        refuse(response);
         break;
       case 'hang':
         break;
     }
   });
+  const isLoggedIn = ({ headers }: IncomingMessage): boolean =>
+    state.login === undefined || headers.authorization === `Basic ${btoa(state.login)}`;
   const { port } = await listenOnLoopback(server);
   const state: GitServer = { address: `http://127.0.0.1:${port}`, mode: 'serve' };
   return state;
+}
+
+function refuse(response: ServerResponse): void {
+  response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="git"' }).end();
 }
 
 /** One call of the CGI program: the request in its environment and input, headers and body from its output. */

@@ -115,8 +115,8 @@ function commandsFolder(wanted: string | undefined): string {
   const folder = join(tempFolder(), 'bin');
   mkdirSync(folder);
   const script = `#!/bin/bash
-[ "$1 $2 $3" = "--yes --package=${wanted} botshelf" ] || { echo "npx $*" >&2; exit 99; }
-exec '${process.execPath}' '${mainFile}' "\${@:4}"
+[ "$1 $2 $3 $4 $5" = "--yes --allow-git=root --allow-remote=root --package=${wanted} botshelf" ] || { echo "npx $*" >&2; exit 99; }
+exec '${process.execPath}' '${mainFile}' "\${@:6}"
 `;
   writeFileSync(join(folder, 'npx'), script);
   chmodSync(join(folder, 'npx'), 0o755);

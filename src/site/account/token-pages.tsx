@@ -302,6 +302,7 @@ interface PostingCode {
  * @param baseUrl the public address, without a slash at its end
  */
 export function createPostingCode(baseUrl: string, id: BotId): readonly PostingCode[] {
+  const packageAddress = clientPackages.npm(baseUrl);
   return [
     {
       title: 'curl',
@@ -313,7 +314,8 @@ export function createPostingCode(baseUrl: string, id: BotId): readonly PostingC
     },
     {
       title: 'JavaScript, discord.js 14',
-      code: `// npm install ${clientPackages.npm(baseUrl)} discord.js
+      code: `// curl -fLO ${packageAddress}
+// npm install .${packageAddress.slice(packageAddress.lastIndexOf('/'))} discord.js
 import { autopost } from '@botshelf/client';
 import { Client, Events, GatewayIntentBits } from 'discord.js';
 

@@ -114,8 +114,9 @@ function addressOf(extension: string, baseUrl: string): string {
 }
 
 /**
- * Returns what npm and pip install to get the clients. These are addresses on this service, because the registries do not
- * have the clients yet and anybody could take their names there. Once they have them: `@botshelf/client` and `botshelf`.
+ * Returns the addresses of the packages of the clients on this service, because the registries do not have them yet and
+ * anybody could take their names there. Once they have them: `@botshelf/client` and `botshelf`. npm 12 installs no
+ * package from an address: it has to be fetched first.
  */
 export const clientPackages = {
   npm: (baseUrl: string): string => addressOf('.tgz', baseUrl),

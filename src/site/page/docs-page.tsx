@@ -84,7 +84,10 @@ export async function findExample(bots: Pick<BotIndex, 'get' | 'sorted'>): Promi
  * of the file.
  */
 function readGuide(path: DocsPath, baseUrl: string): string {
-  const parts = documents[path].replace(titleLine, '').split(/(^```[^]*?^```$)/m);
+  const own = documents[path]
+    .replace(titleLine, '')
+    .replaceAll(/(?:http:\/\/)?localhost:8080|https:\/\/bots\.example\.org/g, () => baseUrl);
+  const parts = own.split(/(^```[^]*?^```$)/m);
   const toLink = (link: string, text: string, target = '', heading = ''): string => {
     const file = target === '' ? files[path] : posix.join(posix.dirname(files[path]), target);
     const pages = docsPaths.filter((each) => files[each] === file);
@@ -98,8 +101,7 @@ function readGuide(path: DocsPath, baseUrl: string): string {
       const joined = part.replaceAll(/(\S)\n *(?=[^\s<#|-])(?!\d+\. )/g, '$1 ');
       return joined.replaceAll(/\[([^[\]]+)\]\(([\w./-]+\.md)?(#[\w-]+)?\)/g, toLink);
     })
-    .join('')
-    .replaceAll(/(?:http:\/\/)?localhost:8080|https:\/\/bots\.example\.org/g, () => baseUrl);
+    .join('');
 }
 
 /** Whether a page has a heading with this slug. */

@@ -13,11 +13,12 @@ import {
 import { clientTypesPath, typesFromOpenApi } from '../../../scripts/schema-types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
+import { createPostingCode } from '../../../src/site/account/token-pages.tsx';
 import { clientPackages } from '../../../src/site/page/assets.ts';
 import { packageFolder } from '../../support/clone.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
-import { mainPage, pagePath } from '../../support/sample.ts';
+import { botId, mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
@@ -213,8 +214,10 @@ print(json.dumps([[sorted(typing.get_type_hints(c)), sorted(c.__required_keys__)
     const user = tempFolder();
     writeFileSync(join(user, 'package.json'), '{ "type": "module" }');
     const { address } = await startTestService({ [pagePath('1')]: mainPage() });
-    const options = ['--no-audit', '--no-fund', '--cache', tempFolder()];
-    await run('npm', ['install', ...options, clientPackages.npm(address)], { cwd: user });
+    const [, { code } = { code: '' }] = createPostingCode(address, botId('1'));
+    const commands = [...code.replace(' discord.js', '').matchAll(/^\/\/ (.+)$/gm)].map(([, line]) => line);
+    const env = { ...process.env, npm_config_audit: 'false', npm_config_cache: tempFolder() };
+    await run('sh', ['-ec', commands.join('\n')], { cwd: user, env });
     writeFileSync(join(user, 'bot.ts'), usersCode);
     writeFileSync(join(user, 'bot.cts'), usersCode.replace('await stop();', 'void stop();'));
     const tsc = join(packageFolder, 'node_modules/typescript/bin/tsc');

@@ -17,7 +17,12 @@ describe('the code to post with', () => {
   it('installs the clients from the service, because the registries may have other packages of their names', () => {
     const [, javascript, python] = createPostingCode('https://bots.example.org/x', botId('1'));
     const address = 'https:\\/\\/bots\\.example\\.org\\/x\\/clients\\/botshelf-\\S+';
-    match(javascript?.code ?? '', new RegExp(`^// npm install ${address}\\.tgz discord\\.js\n`));
+    match(
+      javascript?.code ?? '',
+      new RegExp(
+        `^// curl -fLO ${address}\\.tgz\n// npm install \\./botshelf-client-\\S+\\.tgz discord\\.js\n`,
+      ),
+    );
     match(python?.code ?? '', new RegExp(`^# pip install ${address}\\.whl discord\\.py\n`));
   });
 });
