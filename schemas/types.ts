@@ -59,9 +59,12 @@ export type ImportRule =
   | string
   | {
       /**
-       * The path of a field, such as owner.tags[0].
+       * The path of a field, such as owner.tags[0], or several paths, whose values are one list.
+       *
+       * @minItems 1
+       * @maxItems 20
        */
-      from?: string;
+      from?: string | string[];
       /**
        * A text with {paths} of fields; {id} is the bot's id. With from, for records that have nothing there.
        */
@@ -75,7 +78,7 @@ export type ImportRule =
        */
       strip?: string;
       /**
-       * A value that is not allowed is left out, and the record is imported without it.
+       * A value that is not allowed is left out, of a list only that one: the record has template or else in its place, or nothing.
        */
       invalid?: 'leave out';
       /**

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parseUrl } from '../lib/network.ts';
 
 /** What an invite link of Discord says. */
 interface Invite {
@@ -14,8 +15,9 @@ interface Invite {
 
 /** Reads an invite link. Undefined for one that is not an invite link of Discord. */
 export function parseInvite(invite: string): Invite | undefined {
-  if (!URL.canParse(invite)) return undefined;
-  const { protocol, hostname, pathname, searchParams } = new URL(invite);
+  const url = parseUrl(invite);
+  if (url === undefined) return undefined;
+  const { protocol, hostname, pathname, searchParams } = url;
   if (!/^https?:$/.test(protocol) || !hosts.test(hostname) || !paths.test(decode(pathname))) return undefined;
   const clients = searchParams.getAll('client_id');
   const permissions = parsePermissions(searchParams.getAll('permissions'));
@@ -35,8 +37,9 @@ export function isSameInvite(a: string, b: string): boolean {
 
 /** Returns whether a link opens a server of Discord instead of adding a bot. */
 export function isServerInvite(link: string): boolean {
-  if (!URL.canParse(link)) return false;
-  const { hostname, pathname } = new URL(link);
+  const url = parseUrl(link);
+  if (url === undefined) return false;
+  const { hostname, pathname } = url;
   return (
     /^(?:www\.)?discord\.gg$/.test(hostname) || (hosts.test(hostname) && pathname.startsWith('/invite/'))
   );
@@ -61,9 +64,8 @@ function toComparable(text: string): unknown {
  * written. Empty for other addresses.
  */
 export function listNumbers(address: string): string[] {
-  if (!URL.canParse(address)) return [];
-  const url = new URL(address);
-  if (!anyHost.test(url.hostname)) return [];
+  const url = parseUrl(address);
+  if (url === undefined || !anyHost.test(url.hostname)) return [];
   url.searchParams.delete('permissions');
   return (decode(url.href).match(/(?<![a-z])\d+/gi) ?? []).map((digits) => digits.replace(/^0+(?=\d)/, ''));
 }

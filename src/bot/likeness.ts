@@ -1,3 +1,5 @@
+import { parseUrl } from '../lib/network.ts';
+
 /**
  * Returns keys of a name. Two names are the same if they have a key in common: without case, accents, width, blanks,
  * punctuation and invisible characters, and with letters and digits that look alike as one. So are names with the same
@@ -68,8 +70,8 @@ const lookalike = new RegExp(`[${[...lookalikes.keys()].join('')}]`, 'gu');
  * any permissions; else host, path and query. Undefined when `invite` is not an address.
  */
 export function toInviteKey(invite: string): string | undefined {
-  if (!URL.canParse(invite)) return undefined;
-  const url = new URL(invite);
+  const url = parseUrl(invite);
+  if (url === undefined) return undefined;
   const host = url.hostname.replace(/^www\.|\.$/g, '').replace(discordHost, 'discord.com');
   const client = url.searchParams.get('client_id');
   if (client !== null && /^\d{1,20}$/.test(client))

@@ -109,7 +109,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .description('bring in the bots of another list, or of an export; what is there stays as it is')
     .argument(
       '<source>',
-      'a .csv, .tsv, .json, .ndjson or .jsonl file, or a folder of .md, .yml or .json files',
+      'a .csv, .tsv, .json, .ndjson, .jsonl or .yml file, or a folder of .md, .yml or .json files',
     )
     .option('--map <file>', 'which field is which key; an export needs none')
     .option('--suggest', 'print a mapping to begin with, and import nothing')

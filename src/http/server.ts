@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { report } from 'node:process';
 import { codeOf, messageOf, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { parseUrl } from '../lib/network.ts';
 import { logAccess, type RequestHandler, ProblemError, sendProblem } from './problem.ts';
 import { type ResponseCache, keepAliveSeconds } from './response-cache.ts';
 
@@ -130,9 +131,8 @@ const idleTimeout = 120_000;
 /** Returns path and query of an address, which may be a whole one (RFC 9112, section 3.2); undefined if it is not valid. */
 function readTarget(url = ''): string | undefined {
   if (/^[/*]/.test(url)) return url;
-  if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
-  const { pathname, search } = new URL(url);
-  return pathname + search;
+  const parsed = /^https?:/i.test(url) ? parseUrl(url) : undefined;
+  return parsed && parsed.pathname + parsed.search;
 }
 
 /** Removes the parameter `_` from an address: jQuery and others send a new value each time, past all caches. */

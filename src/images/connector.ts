@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { messageOf } from '../lib/errors.ts';
-import { isPublicAddress } from '../lib/network.ts';
+import { isPublicAddress, parseUrl } from '../lib/network.ts';
 import { ImageError } from './decoder.ts';
 
 /** Options for tests, which fetch from a local server. Only `site` is set in the service. */
@@ -162,8 +162,8 @@ const types = new Set([
 ]);
 
 function checkUrl(text: string, base: string): string {
-  if (!URL.canParse(text, base)) throw new ImageError('redirects to an invalid address');
-  const url = new URL(text, base);
+  const url = parseUrl(text, base);
+  if (url === undefined) throw new ImageError('redirects to an invalid address');
   if (url.protocol !== 'https:') throw new ImageError(`leads to ${url.protocol} instead of https:`);
   if (url.username || url.password) throw new ImageError('leads to an address with a user name or password');
   url.hash = '';

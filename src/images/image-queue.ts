@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { parseUrl } from '../lib/network.ts';
 import { computeBackoff } from '../lib/retry.ts';
 import { type Decoder, ImageError } from './decoder.ts';
 import type { ImageCopy, ImageEntry, ImageStore } from './store.ts';
@@ -306,7 +307,7 @@ const maxFetches = 4;
 type Result = 'done' | 'host failed' | 'again';
 
 function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : '';
+  return parseUrl(url)?.host ?? '';
 }
 
 /** Returns the milliseconds until an image that failed `count` times is retried, varied by a quarter. */

@@ -14,16 +14,17 @@ import { type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.t
 import { messageOf } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
 import {
+  isBot,
   type MappedBot,
   mapRecord,
   type PageText,
   readExported,
   readExportedRow,
-  type Refusal,
   toPageText,
   toTranslation,
 } from './map-record.ts';
-import { readRecords, type SourceRecord } from './read-records.ts';
+import { readRecords, type SourceOptions, type SourceRecord } from './read-records.ts';
+import type { Refusal } from './values.ts';
 
 export interface ImportOptions {
   /** The folder that holds `bots/`. */
@@ -56,12 +57,16 @@ export async function importBots(
   options: ImportOptions,
   onProgress: (records: number) => void,
 ): Promise<void> {
-  const { report } = options;
+  const { report, map } = options;
+  const source: SourceOptions = {
+    isRecord: map && ((...object) => isBot(map, ...object)),
+    note: (...note) => report.note(...note),
+  };
   const known = new Map<BotId, KnownBot>();
   const digits = new LostDigits();
   let batch: PlacedBot[] = [];
   let [count, size] = [0, 0];
-  for await (const { place, fields } of readRecords(path, (...note) => report.note(...note))) {
+  for await (const { place, fields } of readRecords(path, source)) {
     onProgress(++count);
     const mapped = readBot(fields, options);
     const [main] = mapped.files;
@@ -72,15 +77,15 @@ export async function importBots(
     const id = main?.id;
     if (id === undefined || refusals.length > 0) report.add('refused', place, refusals);
     else {
-      const { files, leftOut } = bot;
+      const { files, remarks } = bot;
       const locales = [...(former?.locales ?? []), ...files.map(({ locale }) => locale)];
       known.set(id, { place: former?.place ?? place, locales });
       const pending = former && batch.find((one) => one.id === id);
       if (pending === undefined)
-        batch.push({ id, files: [...files], records: [{ place, leftOut }], isMore: former !== undefined });
+        batch.push({ id, files: [...files], records: [{ place, remarks }], isMore: former !== undefined });
       else {
         pending.files.push(...files);
-        pending.records.push({ place, leftOut });
+        pending.records.push({ place, remarks });
       }
       size += files.reduce((sum, { text }) => sum + text.length, 0);
     }
@@ -105,7 +110,7 @@ interface KnownBot {
 interface PlacedBot {
   readonly id: BotId;
   readonly files: PageText[];
-  readonly records: { readonly place: string; readonly leftOut: readonly Refusal[] }[];
+  readonly records: { readonly place: string; readonly remarks: readonly Refusal[] }[];
   /** Whether its main page is in an earlier commit. */
   readonly isMore: boolean;
 }
@@ -127,7 +132,7 @@ function readBot(fields: SourceRecord['fields'], { map, locale }: ImportOptions)
 }
 
 function refuseRecord(message: string): MappedBot {
-  return { files: [], refusals: [{ rule: 'record', message }], leftOut: [] };
+  return { files: [], refusals: [{ rule: 'record', message }], remarks: [] };
 }
 
 /** Returns the pages of a further record as translations, or that they are there already. */
@@ -135,7 +140,7 @@ function toMorePages(bot: MappedBot, { place, locales }: KnownBot, { map }: Impo
   if (map !== undefined && bot.files.every(({ locale }) => !locales.includes(locale)))
     return { ...bot, files: bot.files.map(toTranslation) };
   const message = `id: the bot is at ${place} already: remove one`;
-  return { files: [], refusals: [{ rule: 'twice', message }], leftOut: [] };
+  return { files: [], refusals: [{ rule: 'twice', message }], remarks: [] };
 }
 
 /** @param isMore whether they are translations of a main page that is not among them */
@@ -203,7 +208,7 @@ async function importBatch(bots: readonly PlacedBot[], options: ImportOptions): 
   };
   await commit(plan);
   for (const { bot, kind, refusals } of plans)
-    for (const { place, leftOut } of bot.records) report.add(kind, place, refusals ?? leftOut);
+    for (const { place, remarks } of bot.records) report.add(kind, place, refusals ?? remarks);
   return plans.flatMap(({ kind, bot }) => (kind === 'refused' ? bot.id : []));
 }
 

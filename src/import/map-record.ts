@@ -1,9 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ImportMap, ImportRule } from '../../schemas/types.ts';
-import { msPerDay } from '../bot/clock.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
+import { parseInvite } from '../bot/invite.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
-import type { Fault } from '../catalogue/page/fault.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import {
@@ -16,86 +16,15 @@ import {
 import { formatPlace } from '../catalogue/page/rules.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import { quoteValue } from '../lib/text.ts';
-import type { SourceFields } from './read-records.ts';
-
-/** The forms that parseDate takes, for a message. */
-const dateForms =
-  '2023-04-05, 2023-04-05 06:07:08 +02:00, 05.04.2023, 5 Apr 2023, or seconds or milliseconds since 1970';
-
-/**
- * Parses a date as databases, spreadsheets and site generators write it; without a zone it is in UTC. 4/5/2023 is not one of
- * the forms, because its month and day have no certain order.
- * @returns milliseconds; undefined if the date does not exist, or is not from 2015 to tomorrow
- */
-export function parseDate(text: string): number | undefined {
-  if (text.length > maxDateLength) return undefined;
-  const compact = /^(20\d\d)(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d))?$/.exec(text)?.slice(1);
-  if (compact === undefined && /^\d+(?:\.\d+)?$/.test(text)) return toTimes(Number(text)).find(isPlausible);
-  const [, shell = text] = /^ISODate\("(.*)"\)$/.exec(text) ?? [];
-  const [end = '', hour, minute, second, fraction, half, zone] = clock.exec(shell) ?? [];
-  const day = shell.slice(0, shell.length - end.length);
-  const parts = compact ?? [...(parseDay(day) ?? []), hour, minute, second];
-  const time = toTime(
-    parts.map((part) => Number(part ?? 0)),
-    half?.toLowerCase(),
-  );
-  if (time === undefined) return undefined;
-  const [, sign, hours = 0, minutes = 0] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone ?? '') ?? [];
-  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
-  const exact = time - offset + Math.trunc(Number(`0.${fraction ?? 0}`) * 1000);
-  return isPlausible(exact) ? exact : undefined;
-}
-
-const maxDateLength = 100;
-
-const clock =
-  /(?<![T, ])[T, ]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([ap]m))?(?: ?(?:Z|UTC|GMT))?(?: ?([+-]\d\d(?::?\d\d)?))?(?: \([^()]*\))?$/i;
-
-/** Returns what a number may be: milliseconds, seconds, microseconds, or the days of a spreadsheet, which begin in 1899. */
-function toTimes(number: number): readonly number[] {
-  return [number, number * 1000, number / 1000, (number - 25_569) * msPerDay].map(Math.round);
-}
-
-function isPlausible(time: number): boolean {
-  return time >= Date.UTC(2015, 0) && time <= Date.now() + msPerDay;
-}
-
-/** Returns year, month and day. */
-function parseDay(text: string): readonly (string | number)[] | undefined {
-  const [, year, , month, day] = /^(\d{4})([-/.])(\d\d?)\2(\d\d?)$/.exec(text) ?? [];
-  if (year !== undefined) return [year, month ?? 0, day ?? 0];
-  const dotted = /^(\d\d?)\.(\d\d?)\.(\d{4})$/.exec(text)?.slice(1);
-  if (dotted !== undefined) return dotted.toReversed();
-  const [, weekday = text] = /^[a-z]{3,9},? (.*)$/i.exec(text) ?? [];
-  for (const form of [text, weekday]) {
-    const [, before, name = '', after, last = 0] = namedMonth.exec(form) ?? [];
-    const month = months.indexOf(name.slice(0, 3).toLowerCase()) + 1;
-    if (month > 0 && (before === undefined) !== (after === undefined))
-      return [last, month, before ?? after ?? 0];
-  }
-  return undefined;
-}
-
-/** 5 April 2023, 05-Apr-2023 or Apr 5, 2023. */
-const namedMonth = /^(?:(\d\d?)[ -])?([a-z]{3,9})\.?[ -](?:(\d\d?),? )?(\d{4})$/i;
-
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-
-/** Returns a time in UTC; undefined if it does not exist. @param half am or pm */
-function toTime(
-  [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0]: readonly number[],
-  half: string | undefined,
-): number | undefined {
-  if (half !== undefined && (hour < 1 || hour > 12)) return undefined;
-  const hour24 = half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0);
-  const date = new Date(Date.UTC(year, month - 1, day));
-  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  if (!exists || hour24 > 23 || minute > 59 || second > 59) return undefined;
-  return date.getTime() + ((hour24 * 60 + minute) * 60 + second) * 1000;
-}
-
-/** Why a record is not imported. */
-export type Refusal = Pick<Fault, 'rule' | 'message'>;
+import { findDouble, isObject, readList, type SourceFields } from './read-records.ts';
+import {
+  convertValue,
+  findValueFault,
+  listKeys,
+  type Refusal,
+  type SourceValue,
+  toKeyValue,
+} from './values.ts';
 
 /** A page file with its text. */
 export interface PageText extends PageFile, PagePlace {
@@ -108,11 +37,13 @@ export interface MappedBot {
   readonly files: readonly PageText[];
   /** What is wrong next to the files, which then have another id or language. */
   readonly refusals: readonly Refusal[];
-  /** The faults of the keys that are left out. */
-  readonly leftOut: readonly Refusal[];
+  /** What was left out or changed in the files. */
+  readonly remarks: readonly Refusal[];
 }
 
+/** @throws {Error} for half of a character, which no file can have */
 export function toPageText(place: PagePlace, text: string): PageText {
+  if (!text.isWellFormed()) throw new Error('it has half of a character, such as \\ud83d');
   return { ...parsePageFile(place, Buffer.from(text)), text };
 }
 
@@ -125,7 +56,7 @@ export function readExported({ files }: SourceFields): MappedBot | undefined {
   });
   const [first] = texts;
   const isOne = texts.length === files.length && texts.every(({ id }) => id === first?.id);
-  return first && isOne ? { files: texts, refusals: [], leftOut: [] } : undefined;
+  return first && isOne ? { files: texts, refusals: [], remarks: [] } : undefined;
 }
 
 /** Returns the bot that a row of `botshelf export --format csv` is; undefined if it is none. */
@@ -140,7 +71,7 @@ export function readExportedRow(fields: SourceFields, defaultLocale: Locale): Ma
   const keys = Object.keys(resolveProperties(readSchema('import-map')));
   const map: ImportMap = { id: 'id', ...Object.fromEntries(keys.map((key) => [key, key])) };
   const cells: SourceFields = Object.fromEntries(values);
-  const bot = mapRecord(map, cells, defaultLocale);
+  const bot = mapRecord(map, cells, defaultLocale, true);
   const { prefix } = { ...(cells['trigger'] as { prefix?: unknown } | null) };
   if (!Array.isArray(prefix) || prefix.length === 0) return bot;
   return { ...bot, files: bot.files.map((file) => withPrefixes(file, prefix)) };
@@ -152,26 +83,43 @@ function withPrefixes(file: PageText, prefix: readonly unknown[]): PageText {
   return toPageText(file, toCanonicalForm(editPage(file.text, { trigger })));
 }
 
+/** Whether an object is a record: has something for the id, or inside of another object the id and the authors of a bot. */
+export function isBot({ id, authors }: ImportMap, fields: SourceFields, isInner: boolean): boolean {
+  const text = readId(id, fields);
+  const hasAuthors = authors === undefined || applyRule(authors, fields) !== undefined;
+  return isInner ? hasAuthors && parseBotId(text) !== undefined : text !== '';
+}
+
 /**
  * Returns the bot that a record becomes. A locale in the entries of a list, such as `contents[].locale`, makes a page of each
  * entry, the first one the main page.
  * @param defaultLocale of a page without one
+ * @param isExport whether no value is to be converted
  */
-export function mapRecord(map: ImportMap, fields: SourceFields, defaultLocale: Locale): MappedBot {
-  const { locale = {} } = map;
-  const path = typeof locale === 'string' ? locale : locale.from;
-  const list = /^([^.[\]]+)\[\]\./.exec(path ?? '')?.[1] ?? '';
+export function mapRecord(
+  map: ImportMap,
+  fields: SourceFields,
+  defaultLocale: Locale,
+  isExport = false,
+): MappedBot {
+  const several = listPaths(map.id).find((path) => meetsSeveral(fields, toParts(fields, path)));
+  const message = `id: ${several} leads to several objects in one record: write the path inside each of them`;
+  if (several !== undefined) return { files: [], refusals: [{ rule: 'id', message }], remarks: [] };
+  const [path = ''] = listPaths(map.locale);
+  const list = /^([^.[\]]+)\[\]\./.exec(path)?.[1] ?? '';
   const entries = Object.hasOwn(fields, list) ? fields[list] : undefined;
-  if (!Array.isArray(entries) || entries.length === 0) return mapPage(map, fields, defaultLocale);
-  const pages = entries.map((entry: unknown) => mapPage(map, { ...fields, [list]: entry }, defaultLocale));
+  if (!Array.isArray(entries) || entries.length === 0) return mapPage(map, fields, defaultLocale, isExport);
+  const pages = entries.map((entry: unknown) =>
+    mapPage(map, { ...fields, [list]: entry }, defaultLocale, isExport),
+  );
   const [main, ...others] = pages.flatMap(({ files }) => files);
   const files = main === undefined ? [] : [main, ...others.map(toTranslation)];
-  const double = files.find(({ path: own }, i) => files.findIndex((file) => file.path === own) < i);
-  const twice = { rule: 'twice', message: `locale: two pages are in ${double?.locale}: remove one` };
+  const double = findDouble(files.map(({ locale }) => locale));
+  const twice = { rule: 'twice', message: `locale: two pages are in ${double}: remove one` };
   return {
     files,
     refusals: [...pages.flatMap(({ refusals }) => refusals), ...(double === undefined ? [] : [twice])],
-    leftOut: pages.flatMap(({ leftOut }) => leftOut),
+    remarks: pages.flatMap(({ remarks }) => remarks),
   };
 }
 
@@ -189,99 +137,130 @@ function formatPage(place: PagePlace, data: object, page: string): PageText {
   return toPageText(place, toCanonicalForm(`---\n${json}\n---\n${page === '' ? '' : `\n${page}\n`}`));
 }
 
-function mapPage(map: ImportMap, fields: SourceFields, defaultLocale: Locale): MappedBot {
+function mapPage(map: ImportMap, fields: SourceFields, defaultLocale: Locale, isExport: boolean): MappedBot {
   const { id: idRule, locale: localeRule = {}, page: pageRule = 'body', ...rules } = map;
-  const idText = applyTextRule(idRule, fields) ?? '';
+  const idText = readId(idRule, fields);
   const tag =
     applyTextRule(localeRule, fields) ?? (typeof localeRule === 'string' ? localeRule : defaultLocale);
   const [id, locale] = [parseBotId(idText), toCanonicalLocale(tag)];
-  const refusals: Refusal[] = [];
+  const [refusals, remarks]: [Refusal[], Refusal[]] = [[], []];
   const refuse = (rule: string, key: string, value: string, fix: string): number =>
     refusals.push({ rule, message: `${key}: ${quoteValue(value)} is not ${fix}` });
   if (isRounded(idText)) refuse('rounded', 'id', idText, exactIdAdvice);
   else if (id === undefined) refuse('id', 'id', idText, 'an id: write 1 to 20 digits');
   if (locale === undefined) refuse('locale', 'locale', tag, 'a language: write a tag such as en');
-  const data: Record<string, unknown> = {};
-  const leftOut: Refusal[] = [];
+  const values = new Map<string, unknown>();
   for (const [key, rule] of Object.entries(rules)) {
-    let value = toKeyValue(key, applyRule(rule, fields, idText));
+    const found = applyRule(rule, fields, key, idText);
+    const converted = isExport ? found : convertValue(key, found);
+    if (!key.startsWith('codehost.') && !isDeepStrictEqual(converted, found))
+      remarks.push({
+        rule: 'converted',
+        message: `${key}: ${quoteValue(found)} is ${quoteValue(converted)} here`,
+      });
+    const value = toKeyValue(key, converted);
     const rounded = key === 'authors' && Array.isArray(value) ? value.find(isRounded) : undefined;
     if (typeof rounded === 'string') refuse('rounded', key, rounded, exactIdAdvice);
-    if (typeof value === 'string' && /^(?:created|edited)$/.test(key)) {
-      const fault = {
-        rule: canLeaveOut(rule) ? 'left-out' : 'date',
-        message: `${key}: ${quoteValue(value)} is not ${dateAdvice}`,
-      };
-      (canLeaveOut(rule) ? leftOut : refusals).push(fault);
+    const fault = findValueFault(key, value);
+    if (typeof rule === 'object' && rule.invalid !== undefined) {
+      const others = toKeyValue(key, applyRule({ ...rule, from: [] }, fields, key, idText));
+      values.set(key, leaveOut(key, value, fault, remarks) ?? others);
+    } else {
+      if (fault !== undefined) refusals.push(fault);
       // The record is refused for this reason alone.
-      value = canLeaveOut(rule) ? undefined : Date.now();
+      values.set(key, fault?.rule === 'date' ? Date.now() : value);
     }
-    if (value !== undefined) setKey(data, key, value);
-  }
-  const mayLeaveOut = Object.values(rules).some(canLeaveOut);
-  for (const { place, message } of mayLeaveOut ? validate('main-page', data) : []) {
-    const key = Object.keys(rules).find((one) => one === place.slice(0, one.split('.').length).join('.'));
-    if (key === undefined || !canLeaveOut(map[key as keyof ImportMap]) || !setKey(data, key)) continue;
-    leftOut.push({ rule: 'left-out', message: `${formatPlace(place)}${message}` });
   }
   const page = trimMarkdown(applyTextRule(pageRule, fields) ?? '');
   const place = { id: id ?? ('0' as BotId), locale: locale ?? defaultLocale };
-  return { files: [formatPage(place, data, page)], refusals, leftOut };
+  return { files: [formatPage(place, toData(values), page)], refusals, remarks };
 }
 
 const exactIdAdvice =
   'an exact id: a spreadsheet or a JSON writer has rounded it, export it as text, in a column of text or in quotes';
-const dateAdvice = `a date from 2015 to tomorrow in a certain form: write ${dateForms}`;
 
 /** Whether a text is a number that has lost digits, or may have. */
 function isRounded(text: unknown): boolean {
   return typeof text === 'string' && /^-?\d+(?:[.,]\d*)?e\+?\d+$|^\d+\.\d*$/i.test(text);
 }
 
-function canLeaveOut(rule: ImportRule | undefined): boolean {
-  return typeof rule === 'object' && rule.invalid !== undefined;
+/** Returns a value, or the entries of a list, without what is not allowed, which is remarked; undefined if nothing is left. */
+function leaveOut(key: string, value: unknown, fault: Refusal | undefined, remarks: Refusal[]): unknown {
+  if (Array.isArray(value) && value.length === 0) return undefined;
+  const depth = key.split('.').length;
+  const data = toData([[key, value]]);
+  const faults = validate('main-page', fault ? {} : data).filter(({ place }) => place.length >= depth);
+  const isShort = Array.isArray(value) && value.length <= maxLeftOut;
+  const inner = isShort ? faults.filter(({ place }) => place.length > depth) : [];
+  const shown = inner.length > 0 ? inner : faults.filter(({ place }) => place.length === depth);
+  const messages = shown.map(({ place, message }) => `${formatPlace(place)}${message}`);
+  for (const message of fault ? [fault.message] : messages) remarks.push({ rule: 'left-out', message });
+  if (fault === undefined && faults.length === 0) return value;
+  if (!isShort || inner.length === 0) return undefined;
+  const bad = new Set(inner.map(({ place }) => place[depth]));
+  // A list is validated up to its greatest length.
+  return leaveOut(
+    key,
+    value.filter((_, i) => !bad.has(i)),
+    undefined,
+    remarks,
+  );
 }
 
-/** Sets a key, which may be inside another, or removes it. Returns false if there is none to remove. */
-function setKey(data: Record<string, unknown>, key: string, value?: unknown): boolean {
-  const [outer = '', inner] = key.split('.');
-  if (value === undefined && !Object.hasOwn(data, outer)) return false;
-  const object = { ...(data[outer] as object | undefined), [inner ?? '']: value };
-  data[outer] = inner === undefined ? value : object;
-  if (inner !== undefined && Object.values(object).every((one) => one === undefined)) data[outer] = undefined;
-  if (data[outer] === undefined) delete data[outer];
-  return true;
+/** The longest list of which entries are left out: each ten are validated by themselves. */
+const maxLeftOut = 100;
+
+/** Returns values as front matter: those whose key has a dot are inside each other, those that are undefined are not there. */
+function toData(values: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+  const data: Record<string, unknown> = {};
+  for (const [key, value] of values) {
+    const [outer = '', inner] = key.split('.');
+    if (value === undefined) continue;
+    data[outer] = inner === undefined ? value : { ...(data[outer] as object), [inner]: value };
+  }
+  return data;
 }
 
-/** What a field has, without what no key can be: `{}` is any object or inner list. */
-type MappedValue = string | boolean | object | undefined;
+/** Returns the text that has a record's id; of an invite link the id of its client. */
+function readId(rule: ImportRule, fields: SourceFields): string {
+  const text = applyTextRule(rule, fields) ?? '';
+  const [client, ...more] = parseInvite(text)?.clients ?? [];
+  return client !== undefined && more.length === 0 ? client : text;
+}
 
 function applyTextRule(rule: ImportRule, fields: SourceFields): string | undefined {
   const value = applyRule(rule, fields);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** @param id replaces `{id}` in a template */
-function applyRule(rule: ImportRule, fields: SourceFields, id?: string): MappedValue {
-  const {
-    from,
-    template,
-    split,
-    strip,
-    values,
-    else: other,
-  } = typeof rule === 'string' ? { from: rule } : rule;
-  const filled = (): MappedValue => template && fillTemplate(template, { ...fields, id });
-  const found = readField(fields, from) ?? filled();
-  const parts = split !== undefined && typeof found === 'string' ? toMappedValue(found.split(split)) : found;
-  if (parts === undefined) return other;
-  const translate = (value: MappedValue): MappedValue => {
+/**
+ * @param key of a page file, if the rule is for one
+ * @param id replaces `{id}` in a template
+ */
+function applyRule(rule: ImportRule, fields: SourceFields, key = '', id?: string): SourceValue {
+  const { template, split, strip, values, else: other } = typeof rule === 'string' ? {} : rule;
+  const all = listPaths(rule, false).map((path): SourceValue => {
+    const value = readField(fields, path);
+    if (typeof value !== 'string' || (split === undefined && !listKeys.test(key))) return value;
+    return toPresent(readList(value) ?? (split === undefined ? value : value.split(split)));
+  });
+  const found = all.length > 1 ? toPresent(all.flat()) : all[0];
+  const present = found ?? (template && fillTemplate(template, { ...fields, id }));
+  if (present === undefined) return other;
+  const translate = (value: SourceValue): SourceValue => {
     if (typeof value !== 'string') return value;
     const rest = strip !== undefined && value.startsWith(strip) ? value.slice(strip.length).trim() : value;
     if (values === undefined) return rest;
     return Object.hasOwn(values, rest) ? values[rest] : (other ?? rest);
   };
-  return Array.isArray(parts) ? parts.map(translate) : translate(parts);
+  return Array.isArray(present) ? present.map(translate) : translate(present);
+}
+
+/** Returns the paths of the fields that a rule reads, with those in its template. */
+function listPaths(rule: ImportRule = {}, withTemplate = true): readonly string[] {
+  const { from = [], template = '' } = typeof rule === 'string' ? { from: rule } : rule;
+  const filled = withTemplate ? template.matchAll(/\{([^{}]+)\}/g) : [];
+  return [from, Array.from(filled, ([, path = '']) => path)].flat();
 }
 
 /** Returns the template with its fields filled in; undefined if the record lacks one. */
@@ -296,14 +275,17 @@ function fillTemplate(template: string, fields: SourceFields): string | undefine
 }
 
 /** Returns the value at a path, such as `owner.tags[0]` or `owners[].id`, or in a field that has the path as its name. */
-function readField(fields: SourceFields, path: string | undefined): MappedValue {
-  if (path === undefined) return undefined;
-  const parts = Object.hasOwn(fields, path) ? [path] : path.match(/\[\]|[^.[\]]+/g);
-  return toMappedValue(readParts(fields, parts ?? [path]));
+function readField(fields: SourceFields, path: string): SourceValue {
+  return toPresent(readParts(fields, toParts(fields, path)));
 }
 
-function readParts(value: unknown, [part, ...rest]: readonly string[]): unknown {
-  if (part === undefined) return value;
+function toParts(fields: SourceFields, path: string): readonly string[] {
+  return Object.hasOwn(fields, path) ? [path] : (path.match(/\[\]|[^.[\]]+/g) ?? [path]);
+}
+
+function readParts(outer: unknown, [part, ...rest]: readonly string[]): unknown {
+  if (part === undefined) return outer;
+  const value = typeof outer === 'string' ? (readList(outer) ?? outer) : outer;
   // In a record whose entries are pages, an entry is in place of its list.
   if (part === '[]')
     return Array.isArray(value) ? value.map((entry) => readParts(entry, rest)) : readParts(value, rest);
@@ -311,10 +293,19 @@ function readParts(value: unknown, [part, ...rest]: readonly string[]): unknown 
   return readParts((value as SourceFields)[part], rest);
 }
 
+/** Whether a path leads into a list with several objects, any of which could be meant. */
+function meetsSeveral(outer: unknown, [part, ...rest]: readonly string[]): boolean {
+  const value = typeof outer === 'string' ? readList(outer) : outer;
+  if (part === undefined) return false;
+  if (!Array.isArray(value)) return meetsSeveral(readParts(value, [part]), rest);
+  const [first, second] = value.filter(isObject);
+  return second !== undefined || meetsSeveral(first, rest);
+}
+
 /** Empty texts and lists are as good as none. */
-function toMappedValue(value: unknown): MappedValue {
+function toPresent(value: unknown): SourceValue {
   if (Array.isArray(value)) {
-    const present = value.flatMap((entry) => (Array.isArray(entry) ? {} : (toMappedValue(entry) ?? [])));
+    const present = value.flatMap((entry) => (Array.isArray(entry) ? {} : (toPresent(entry) ?? [])));
     return present.length === 0 ? undefined : present;
   }
   if (typeof value === 'string') return value.trim() || undefined;
@@ -323,16 +314,4 @@ function toMappedValue(value: unknown): MappedValue {
     return value.toExponential();
   if (typeof value === 'number' || typeof value === 'bigint') return `${value}`;
   return typeof value === 'object' && value !== null ? {} : (value ?? undefined);
-}
-
-/** Returns a value as its key takes it, where that is plain; else as it is, so that the rules refuse it. */
-function toKeyValue(key: string, value: MappedValue): unknown {
-  if (/^(?:authors|images\.preview|trigger\.prefix)$/.test(key))
-    return Array.isArray(value) || value === undefined ? value : [value];
-  if (typeof value !== 'string') return value;
-  if (key === 'created' && value === 'now') return Date.now();
-  if (/^(?:created|edited)$/.test(key)) return parseDate(value) ?? value;
-  if (/^(?:name|description)$/.test(key)) return value.replaceAll(/\s+/g, ' ');
-  if (!/^(?:nsfw|legacy|verified|trigger\.\w+)$/.test(key)) return value;
-  return /^(?:true|yes|on|1)$/i.test(value) || (/^(?:false|no|off|0)$/i.test(value) ? false : value);
 }

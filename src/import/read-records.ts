@@ -18,101 +18,176 @@ export interface SourceRecord {
   readonly fields: SourceFields | string;
 }
 
-/** Receives something in a source that is no record, in the plural, and its place. */
-export type ReportNote = (text: string, place: string, count?: number) => void;
-
-/**
- * Reads the records of a list. Of CSV and NDJSON a piece is in memory, of JSON the whole document.
- * @throws {UserError} for what is no list
- */
-export async function* readRecords(path: string, note: ReportNote = () => {}): AsyncGenerator<SourceRecord> {
-  if (statSync(path).isDirectory()) yield* readPageFolder(path, note);
-  else if (/\.json$/i.test(path)) yield* readDocument(path);
-  else if (/\.(?:ndjson|jsonl)$/i.test(path)) yield* readJsonLines(path, note);
-  else if (/\.[ct]sv$/i.test(path)) yield* readTable(path, note);
-  else
-    throw new UserError(`${path} is of an unknown kind: pass .csv, .tsv, .json, .ndjson, .jsonl or a folder`);
+/** How a list is read. */
+export interface SourceOptions {
+  /**
+   * Whether an object is a record, of a list inside another object or by itself. Without it, all are, and cells stay as they are:
+   * in exports.
+   */
+  readonly isRecord?: ((fields: SourceFields, isInner: boolean) => boolean) | undefined;
+  /** Receives something in a source that is no record, in the plural, and its place. */
+  readonly note?: (text: string, place: string, count?: number) => void;
 }
 
-async function* readJsonLines(path: string, note: ReportNote): AsyncGenerator<SourceRecord> {
+/**
+ * Reads the records of a list. Of CSV and NDJSON a piece is in memory, of other forms a whole file. A file or a line is a record,
+ * or has the one list of records, wherever in it.
+ * @throws {UserError} for what is no list
+ */
+export async function* readRecords(path: string, options: SourceOptions = {}): AsyncGenerator<SourceRecord> {
+  if (statSync(path).isDirectory()) yield* readFolder(path, options);
+  else if (/\.(?:json|ya?ml)$/i.test(path)) yield* readDocument(path, options);
+  else if (/\.(?:ndjson|jsonl)$/i.test(path)) yield* readJsonLines(path, options);
+  else if (/\.[ct]sv$/i.test(path)) yield* readTable(path, options);
+  else
+    throw new UserError(
+      `${path} is of an unknown kind: pass .csv, .tsv, .json, .ndjson, .jsonl, .yml, .yaml or a folder`,
+    );
+}
+
+async function* readJsonLines(path: string, options: SourceOptions): AsyncGenerator<SourceRecord> {
   for await (const { number, text, fault } of readLines(path)) {
     const place = `${basename(path)}:${number}`;
     if (fault !== undefined) yield { place, fields: fault };
-    else if (text.trim() === '') note('blank rows were skipped', place);
-    else yield { place, fields: toFields(() => [parseJson(text)]) };
+    else if (text.trim() === '') options.note?.('blank rows were skipped', place);
+    else yield* findRecords(place, options, () => [parseJson(text)]);
   }
 }
 
-/** Reads a list of records, an object whose values are records, or an object with one list. @throws {UserError} */
-function* readDocument(path: string): Generator<SourceRecord> {
-  const read = toFields(() => [{ document: parseJson(decodeText(readFileSync(path))) }]);
-  if (typeof read === 'string') throw new UserError(`${path}: ${read}`);
-  const document = read['document'] as object | null;
-  const lists = Object.values(document ?? {}).filter((value) => Array.isArray(value));
-  const records = !Array.isArray(document) && lists.length === 1 ? lists[0] : document;
-  for (const [key, value] of Object.entries(records ?? {}))
-    yield { place: `${basename(path)}[${key}]`, fields: toFields(() => [value, { key }]) };
+/** @throws {UserError} for a document that cannot be read */
+function* readDocument(path: string, options: SourceOptions): Generator<SourceRecord> {
+  const whole = basename(path);
+  for (const record of findRecords(whole, options, () => [readFile(path)[0]])) {
+    const { place, fields } = record;
+    if (place === whole && typeof fields === 'string') throw new UserError(`${path}: ${fields}`);
+    yield record;
+  }
 }
 
 /**
- * Reads a folder that has a record in each file, at any depth; of markdown the front matter, in YAML or JSON. Beside its
- * fields a record has `file`, the name without its ending, and `body`, the markdown. No link is followed.
+ * Reads a folder that has records in each file, at any depth; of markdown the front matter, in YAML or JSON. Next to its fields a
+ * record has `file`, the name without its ending, and `body`, the markdown. No link is followed.
  */
-function* readPageFolder(path: string, note: ReportNote): Generator<SourceRecord> {
+function* readFolder(path: string, options: SourceOptions): Generator<SourceRecord> {
   const files = readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => ({ file: join(entry.parentPath, entry.name), isFile: entry.isFile() }))
     .toSorted((a, b) => (a.file < b.file ? -1 : 1));
   for (const { file, isFile } of files) {
     const place = relative(dirname(path), file);
-    if (/(?:^|[\\/])\./.test(relative(path, file))) note('hidden files were not read', place);
-    else if (!isFile) note('links were not followed', place);
+    const note = (text: string): void => options.note?.(text, place);
+    if (/(?:^|[\\/])\./.test(relative(path, file))) note('hidden files were not read');
+    else if (!isFile) note('links were not followed');
     else if (/\.(?:md|markdown|ya?ml|json)$/i.test(file))
-      yield { place, fields: toFields(() => readRecordFile(file)) };
-    else note('files with other endings than .md, .markdown, .yml, .yaml and .json were not read', place);
+      yield* findRecords(place, options, () => readFile(file));
+    else note('files with other endings than .md, .markdown, .yml, .yaml and .json were not read');
   }
 }
 
-function readRecordFile(path: string): readonly [fields: unknown, others: SourceFields] {
-  if (statSync(path).size > maxFileSize) throw new Error(createSizeFault(path).message);
+/** @throws {Error} for a file that is too large, or neither JSON nor YAML */
+function readFile(path: string): readonly [fields: unknown, others: SourceFields] {
   const { name: file, ext } = parsePath(path);
+  const [isMarkdown, isJson] = [/^\.(?:md|markdown)$/i.test(ext), /^\.json$/i.test(ext)];
+  const { size } = statSync(path);
+  if (isMarkdown && size > maxFileSize) throw new Error(createSizeFault(path).message);
+  if (!isJson && size > maxRecordLength) throw new Error(longLineFault);
   const text = decodeText(readFileSync(path));
-  const { frontMatter, markdown: body } = /^\.(?:md|markdown)$/i.test(ext)
+  const { frontMatter, markdown: body } = isMarkdown
     ? splitFrontMatter(text)
     : { frontMatter: text, markdown: undefined };
-  const read = /^\s*\{/.test(frontMatter) ? parseJson : parseYaml;
+  const read = isJson || /^\s*\{/.test(frontMatter) ? parseJson : parseYaml;
   return [read(frontMatter), { file, body }];
 }
 
-/** Parses YAML. @throws {Error} for text that is not YAML, and for a duplicate key */
+/** Parses YAML, with scalars as they are written. @throws {Error} for text that is not YAML, and for a duplicate key */
 function parseYaml(text: string): unknown {
-  // The library compares keys with each other, which takes quadratic time.
-  const document = parseDocument(text, { intAsBigInt: true, uniqueKeys: false, logLevel: 'error' });
+  const document = parseDocument(text, {
+    schema: 'failsafe',
+    customTags: ['null'],
+    resolveKnownTags: false,
+    // The library compares keys with each other, which takes quadratic time.
+    uniqueKeys: false,
+    logLevel: 'error',
+  });
   const [error] = document.errors;
   if (error !== undefined) throw error;
   visit(document, {
     Map: (_, { items }) => {
-      const keys = new Set<string>();
-      for (const { key } of items) {
-        const name = isScalar(key) ? key.source : undefined;
-        if (name !== undefined && keys.has(name))
-          throw new Error(`the key ${quoteValue(name)} is here twice`);
-        if (name !== undefined) keys.add(name);
-      }
+      const double = findDouble(items.map(({ key }) => (isScalar(key) ? key.source : undefined)));
+      if (double !== undefined) throw new Error(`the key ${quoteValue(double)} is here twice`);
     },
   });
   return document.toJS() as unknown;
 }
 
-/** Returns the fields that a record has, with others next to them, or why it cannot be read. */
-function toFields(read: () => readonly [fields: unknown, others?: SourceFields]): SourceRecord['fields'] {
+/**
+ * Yields the record that a value is, its entries, or those of the one list of records inside it; or why there are none.
+ * @param read returns the value, and fields that its records have in addition
+ */
+function* findRecords(
+  place: string,
+  { isRecord = () => true }: SourceOptions,
+  read: () => readonly [value: unknown, others?: SourceFields],
+): Generator<SourceRecord> {
   try {
-    const [fields, others] = read();
-    if (typeof fields === 'object' && fields !== null && !Array.isArray(fields))
-      return { ...others, ...fields };
-    return 'this is not an object: put the fields in { }';
+    const [value, others] = read();
+    const fields = isObject(value) ? { ...others, ...value } : notObject;
+    const lists =
+      typeof fields === 'object' && isRecord(fields, false)
+        ? []
+        : findLists(value, (entry) => isObject(entry) && isRecord(entry, true));
+    if (lists.length > 1)
+      throw new Error(`it has the lists ${lists.map(({ path }) => path).join(' and ')}: keep one of them`);
+    if (lists.length === 0) yield { place, fields };
+    for (const [key, entry] of Object.entries(lists[0]?.list ?? []))
+      yield { place: `${place}[${key}]`, fields: isObject(entry) ? { ...others, key, ...entry } : notObject };
   } catch (error) {
-    return `it cannot be read (${messageOf(error).split('\n', 1)[0]?.slice(0, 200)}): correct it`;
+    const reason = messageOf(error).split('\n', 1)[0]?.slice(0, 200);
+    yield { place, fields: `it cannot be read (${reason}): correct it` };
+  }
+}
+
+const notObject = 'this is not an object: put the fields in { }';
+
+/** Returns the arrays and objects whose entries are records, each with the keys that lead to it; none that is inside another. */
+function findLists(
+  value: unknown,
+  isRecord: (entry: unknown) => boolean,
+  path = '',
+): readonly { readonly path: string; readonly list: object }[] {
+  if (Array.isArray(value)) return path === '' || value.some(isRecord) ? [{ path, list: value }] : [];
+  const entries = isObject(value) ? Object.entries(value) : [];
+  const records = entries.filter(([key, entry]) => isObject(entry) && isRecord({ key, ...entry }));
+  if (records.length > entries.length / 2) return [{ path, list: Object(value) as object }];
+  return entries.flatMap(([key, entry]) => findLists(entry, isRecord, path === '' ? key : `${path}.${key}`));
+}
+
+export function isObject(value: unknown): value is SourceFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the first text that is in a list a second time; undefined if there is none. */
+export function findDouble(texts: readonly (string | undefined)[]): string | undefined {
+  const seen = new Set<string | undefined>([undefined]);
+  return texts.find((text) => text !== undefined && seen.size === seen.add(text).size);
+}
+
+/** Returns the list that a text is, as JSON (`["1","2"]`) or as PostgreSQL (`{1,2}`) writes it; undefined for any other text. */
+export function readList(text: string): readonly unknown[] | undefined {
+  const [, open, values = ''] = /^\s*([[{])(.*)[\]}]\s*$/s.exec(text) ?? [];
+  if (open === undefined) return undefined;
+  let isInString = false;
+  const toJson = (token: string): string => {
+    if (token === '"') isInString = !isInString;
+    if (isInString || /^["\\]/.test(token)) return token;
+    return token === 'NULL' ? 'null' : JSON.stringify(token);
+  };
+  try {
+    const list =
+      open === '[' ? parseJson(text) : JSON.parse(`[${values.replaceAll(/\\.|"|[^\\",]+/gs, toJson)}]`);
+    return Array.isArray(list) ? list : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -152,7 +227,7 @@ const maxRecordLength = 16 * 1024 * 1024;
  * Reads the lines of a file in UTF-8, or in UTF-16 if it begins with a byte order mark. LF, CRLF and CR end a line.
  * @throws {UserError} for faulty UTF-16
  */
-async function* readLines(path: string): AsyncGenerator<SourceLine> {
+async function* readLines(path: string): AsyncGenerator<SourceLine, undefined> {
   // A character for each byte of UTF-8, so that the characters of a line are decoded together.
   let [line, number, isLong, heldBack] = ['', 0, false, ''];
   const finish = (end: string): SourceLine => {
@@ -219,11 +294,14 @@ function findTextFault(bytes: Buffer): string | undefined {
 const longLineFault = `this has more than ${maxRecordLength} bytes: shorten it, or look for a line break that is missing`;
 
 /**
- * Reads the records of a table in CSV (RFC 4180) with any separator. A value that begins with a quote ends with a quote
- * and a separator: of other rows, and of all lines that they may have swallowed, each line is refused.
+ * Reads the records of a table in CSV (RFC 4180) with any separator. A value that begins with a quote ends with a quote and a
+ * separator: of other rows, and of all lines that they may have swallowed, each line is refused.
  * @throws {UserError} for faulty names of columns
  */
-async function* readTable(path: string, note: ReportNote): AsyncGenerator<SourceRecord> {
+async function* readTable(
+  path: string,
+  { isRecord, note = () => {} }: SourceOptions,
+): AsyncGenerator<SourceRecord> {
   let names: readonly string[] | undefined;
   for await (const { line, values, fault } of readRows(path)) {
     const place = `${basename(path)}:${line}`;
@@ -231,9 +309,14 @@ async function* readTable(path: string, note: ReportNote): AsyncGenerator<Source
     if (fault !== undefined) yield { place, fields: fault };
     else if (values.every(isBlank)) note('blank rows were skipped', place);
     else if (names === undefined) {
-      names = readNames(path, values);
-      if (names.includes(''))
-        note('columns without a name were not read', place, names.filter((name) => name === '').length);
+      names = values.map((name) => name.trim());
+      const double = findDouble(names.filter((name) => name !== ''));
+      if (double !== undefined)
+        throw new UserError(
+          `${path} has two columns that are called ${quoteValue(double)}: rename one of them`,
+        );
+      const unnamed = names.filter((name) => name === '').length;
+      if (unnamed > 0) note('columns without a name were not read', place, unnamed);
     } else if (!values.slice(names.length).every(isBlank))
       yield {
         place,
@@ -242,7 +325,9 @@ async function* readTable(path: string, note: ReportNote): AsyncGenerator<Source
     else {
       if (values.length < names.length)
         note('rows were shorter than the first: empty cells were added', place);
-      const cells = names.map((name, i) => [name, values[i] ?? ''] as const);
+      // Databases write NULL or \N where there is no value.
+      const empty = isRecord ? /^\s*(?:NULL|\\N)\s*$/ : /^$/;
+      const cells = names.map((name, i) => [name, (values[i] ?? '').replace(empty, '')] as const);
       yield { place, fields: Object.fromEntries(cells.filter(([name]) => name !== '')) };
     }
   }
@@ -250,14 +335,6 @@ async function* readTable(path: string, note: ReportNote): AsyncGenerator<Source
 
 function isBlank(value: string): boolean {
   return value.trim() === '';
-}
-
-/** @throws {UserError} for two columns of one name; those without a name cannot be mapped */
-function readNames(path: string, values: readonly string[]): readonly string[] {
-  const names = values.map((name) => name.trim());
-  const double = names.find((name, i) => name !== '' && names.indexOf(name) !== i);
-  if (double === undefined) return names;
-  throw new UserError(`${path} has two columns that are called ${quoteValue(double)}: rename one of them`);
 }
 
 /** A row that is read, or why a line is not. */
@@ -269,30 +346,15 @@ interface Row {
 }
 
 async function* readRows(path: string): AsyncGenerator<Row> {
+  const lines = readLines(path);
   let delimiter: string | undefined;
-  let row: OpenRow | undefined;
-  for await (const line of readLines(path)) {
+  for await (const line of lines) {
     if (delimiter === undefined && !isBlank(line.text)) {
       const separator = /^"?sep=([^"])"?$/i.exec(line.text)?.[1];
       delimiter = separator ?? findDelimiter(line.text);
       if (separator !== undefined) continue;
     }
-    row ??= new OpenRow(line.number);
-    const state = row.add(line, delimiter ?? ',');
-    if (state === 'open') continue;
-    yield* state === 'whole' ? [row] : refuseLines(row);
-    row = undefined;
-  }
-  if (row !== undefined) yield* refuseLines(row);
-}
-
-/** Yields every line of a row whose quotes are wrong: some may be records of their own. */
-function* refuseLines({ line: first, lastLine, fault }: OpenRow): Generator<Row> {
-  const reason =
-    fault ?? 'there is a quote that is not closed, or one inside quotes that is not doubled (""): correct it';
-  for (let line = first; line <= lastLine; line++) {
-    const inside = `this is read as part of the value that a quote opens at line ${first}: correct that line`;
-    yield { line, values: [], fault: line === first ? reason : inside };
+    yield* await readRow(line, lines, delimiter ?? ',');
   }
 }
 
@@ -303,62 +365,68 @@ function findDelimiter(text: string): string {
   return [',', ';', '\t'].reduce((a, b) => (count(b) > count(a) ? b : a));
 }
 
-/** A row that further lines may belong to. */
-class OpenRow implements Row {
-  readonly line: number;
-  readonly values: string[] = [];
-  lastLine: number;
-  fault: string | undefined;
-  #length = 0;
-  /** The value in quotes that is not at its end. */
-  #open: string | undefined;
-
-  constructor(line: number) {
-    this.line = line;
-    this.lastLine = line;
-  }
-
-  /** Adds the values of a line, and returns whether the row is whole, goes on, or cannot be read. */
-  add({ number, text, end, fault }: SourceLine, delimiter: string): 'whole' | 'open' | 'faulty' {
-    this.lastLine = number;
-    this.fault ??= fault;
-    this.#length += text.length;
-    if (this.#length > maxRecordLength || (fault !== undefined && text === '')) return 'faulty';
-    let at = this.#open === undefined ? 0 : this.#addQuoted(text, 0, delimiter);
-    while (at >= 0 && at <= text.length) {
-      const start = skipBlanks(text, at, delimiter);
-      if (text[start] === '"') {
-        this.#open = '';
-        at = this.#addQuoted(text, start + 1, delimiter);
-      } else {
-        const next = text.indexOf(delimiter, at);
-        this.values.push(text.slice(at, next === -1 ? undefined : next).trimStart());
-        at = next === -1 ? text.length + 1 : next + 1;
+/** Returns the row that begins in a line, and goes on in further ones inside quotes; or each of its lines, if it is faulty. */
+async function readRow(
+  first: SourceLine,
+  lines: AsyncGenerator<SourceLine, undefined>,
+  delimiter: string,
+): Promise<readonly Row[]> {
+  const values: string[] = [];
+  let { number: last, fault } = first;
+  let length = 0;
+  // The value in quotes that is not at its end.
+  let open: string | undefined;
+  for (let line: SourceLine | undefined = first; line; line = (await lines.next()).value) {
+    const { text } = line;
+    last = line.number;
+    fault ??= line.fault;
+    length += text.length;
+    if (length > maxRecordLength || (line.fault !== undefined && text === '')) break;
+    for (let at = 0; at <= text.length; at++) {
+      const start = open === undefined ? skipBlanks(text, at, delimiter) : at - 1;
+      if (open === undefined && text[start] !== '"') {
+        const next = indexOrEnd(text, delimiter, at);
+        values.push(text.slice(at, next).trimStart());
+        at = next;
+        continue;
       }
+      let close = indexOrEnd(text, '"', start + 1);
+      while (text[close + 1] === '"') close = indexOrEnd(text, '"', close + 2);
+      open = (open ?? '') + text.slice(start + 1, close).replaceAll('""', '"');
+      at = close;
+      if (close === text.length) continue;
+      values.push(open);
+      open = undefined;
+      at = skipBlanks(text, close + 1, delimiter);
+      if (at < text.length && text[at] !== delimiter) return refuseLines(first.number, last, fault);
     }
-    if (at === wrongQuote) return 'faulty';
-    if (this.#open === undefined) return 'whole';
-    this.#open += end;
-    return 'open';
+    if (open === undefined) return [{ line: first.number, values, fault }];
+    open += line.end;
   }
-
-  /** Adds to the open value. Returns where the next one begins: after the text where it has none; or wrongQuote. */
-  #addQuoted(text: string, from: number, delimiter: string): number {
-    let close = text.indexOf('"', from);
-    while (text[close + 1] === '"' && close !== -1) close = text.indexOf('"', close + 2);
-    this.#open += text.slice(from, close === -1 ? undefined : close).replaceAll('""', '"');
-    if (close === -1) return text.length + 1;
-    this.values.push(this.#open ?? '');
-    this.#open = undefined;
-    const next = skipBlanks(text, close + 1, delimiter);
-    return next === text.length || text[next] === delimiter ? next + 1 : wrongQuote;
-  }
+  return refuseLines(first.number, last, fault);
 }
 
-const wrongQuote = -1;
+function indexOrEnd(text: string, part: string, from: number): number {
+  const index = text.indexOf(part, from);
+  return index === -1 ? text.length : index;
+}
 
 function skipBlanks(text: string, from: number, delimiter: string): number {
   let at = from;
   while (text[at] !== delimiter && (text[at] === ' ' || text[at] === '\t')) at++;
   return at;
+}
+
+/** Returns every line of a row whose quotes are wrong: some may be records of their own. */
+function refuseLines(
+  first: number,
+  last: number,
+  fault = 'there is a quote that is not closed, or one inside quotes that is not doubled (""): correct it',
+): readonly Row[] {
+  const inside = `this is read as part of the value that a quote opens at line ${first}: correct that line`;
+  return Array.from({ length: last - first + 1 }, (_, i) => ({
+    line: first + i,
+    values: [],
+    fault: i === 0 ? fault : inside,
+  }));
 }

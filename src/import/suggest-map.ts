@@ -1,13 +1,14 @@
 import type { ImportMap, ImportRule } from '../../schemas/types.ts';
-import { parseInvite } from '../bot/invite.ts';
+import { isServerInvite, parseInvite } from '../bot/invite.ts';
+import { toCanonicalLocale } from '../bot/locale.ts';
 import { findNearestName, quoteValue } from '../lib/text.ts';
-import { parseDate } from './map-record.ts';
-import { readRecords } from './read-records.ts';
+import { isObject, readList, readRecords, type SourceFields } from './read-records.ts';
+import { convertValue, parseDate, toKeyValue } from './values.ts';
 
 /**
  * Returns a mapping to begin with, from the names and values of the first records of a list.
  * @param categories those that a bot can have
- * @param remark receives what is not mapped, and values that will be refused
+ * @param remark receives what cannot be read, what is not mapped, and values that will be left out or refused
  * @throws {UserError} for what is no list
  */
 export async function suggestMap(
@@ -16,56 +17,70 @@ export async function suggestMap(
   remark: (text: string) => void = () => {},
 ): Promise<ImportMap> {
   const columns: SourceColumns = new Map();
-  let [total, left] = [0, 1000];
-  for await (const { fields } of readRecords(path)) {
+  const faults: string[] = [];
+  let total = 0;
+  for await (const { place, fields } of readRecords(path, { isRecord: looksLikeBot })) {
     if (typeof fields === 'object') addFields(columns, fields, ++total);
-    if (--left === 0) break;
+    else faults.push(`${place}: ${fields}`);
+    if (total + faults.length === 1000) break;
   }
+  if (faults.length > 0)
+    remark(`${faults.length} of ${total + faults.length} records cannot be read, first ${faults[0]}`);
   const pageList = [...columns.keys()].flatMap(
     (path) => /^([^.[\]]+\[\]\.)(?:lang\w*|locale)$/i.exec(path)?.[1] ?? [],
   );
+  const other = categories.includes('other') ? 'other' : (categories.at(-1) ?? 'other');
   const map: Record<string, ImportRule> = {};
   const reasons = new Map<string, string>();
   for (const target of targets) {
-    const { key, name, fits, share = 0.9, what } = target;
+    const [key, kind, name] = target;
     if (map[key] !== undefined) continue;
-    const named = [...columns].filter(([path]) => isNamed(path, target)).toSorted(compareColumns);
-    const measured = named.map(([path, column]) => ({ path, column, bad: findBad(column, fits) }));
-    const found = measured.find(
-      ({ column, bad }) =>
-        bad.count < column.count * (1 - share) && (!required.has(key) || column.records >= total / 2),
+    const matches = findMatches(columns, target);
+    const found = matches.find(
+      ({ fits, column }) => fits && (!required.includes(key) || column.records.size >= total / 2),
     );
-    const { path, column, bad } = found ?? measured.find(() => name.source !== '(?:)') ?? {};
+    const { path, column, strip, bad, first } = found ?? (name && matches[0]) ?? {};
     if (path === undefined || column === undefined) continue;
-    const rare = `${path}: only ${column.records} of ${total} records have it`;
-    if (bad !== undefined && bad.count > 0)
-      reasons.set(
-        key,
-        `${path}: ${bad.count} of ${column.count} values are ${what}, first ${quoteValue(bad.first)}`,
-      );
+    const isLeftOut = found !== undefined && first !== undefined && !kept.has(key);
+    const wrong = `${path}: ${bad} of ${countValues(column)} values are ${kinds[kind][0]}, first ${quoteValue(first ?? '')}`;
+    const rare = `${path}: only ${column.records.size} of ${total} records have it`;
+    if (first !== undefined)
+      reasons.set(key, isLeftOut ? `${wrong}: what is not allowed is left out` : wrong);
     else if (found === undefined) reasons.set(key, rare);
     else reasons.delete(key);
     if (found === undefined) continue;
-    columns.delete(path);
-    const isPage = pageList.some((list) => path.startsWith(list)) && perPage.has(key);
-    const from = key === 'authors' || isPage ? path : path.replaceAll('[]', '[0]');
-    const [split] = /[,;|]/.exec([...column.values.keys()].join(' ')) ?? [];
-    if (key === 'category') {
-      const known = [...column.values.keys()].map((value) => [value, findCategory(value, categories)]);
-      map[key] = { from, values: Object.fromEntries(known.slice(0, 1000)), else: 'other' };
-    } else if (key === 'created') map[key] = { from, else: 'now' };
-    // As a text it would be the language of a record that does not have the field.
-    else if (key === 'locale' && !isPage) map[key] = { from };
-    else if (key === 'support' && fits === isInviteCode)
-      map[key] = { template: `https://discord.gg/{${from}}` };
-    else if (key === 'invite' && column.records < total) map[key] = { from, template: inviteTemplate };
-    else map[key] = key === 'authors' && split !== undefined ? { from, split } : from;
+    const isPage = pageList.some((list) => path.startsWith(list)) && perPage.includes(key);
+    const alike = matches.filter((match) => match.fits && match.strip === strip).map((match) => match.path);
+    const paths = key === 'authors' && kind === 'snowflake' ? alike : [path];
+    const [from = '', ...more] = key === 'authors' || isPage ? paths : [path.replaceAll('[]', '[0]')];
+    const values = [...column.values.keys()];
+    const split = key === 'authors' ? /[,;|]/.exec(values.join(' '))?.[0] : undefined;
+    const toCategory = (value: string): string => findCategory(value, categories) ?? other;
+    const rule: Exclude<ImportRule, string> = {
+      ...(kind === 'code' ? { template: `https://discord.gg/{${from}}` } : { from }),
+      ...(more.length > 0 && { from: [from, ...more] }),
+      ...(strip !== undefined && { strip }),
+      ...(split !== undefined && { split }),
+      ...(key === 'invite' && (column.records.size < total || isLeftOut) && { template: inviteTemplate }),
+      ...(key === 'category' && {
+        values: Object.fromEntries(values.slice(0, 1000).map((value) => [value, toCategory(value)])),
+        else: other,
+      }),
+      ...(key === 'created' && { else: 'now' }),
+      ...(isLeftOut && { invalid: 'leave out' }),
+    };
+    // As a text, it would be the language of a record that does not have the field.
+    const isPath = Object.keys(rule).join() === 'from' && more.length === 0 && (key !== 'locale' || isPage);
+    map[key] = isPath ? from : rule;
+    if (kind === 'repository') map['codehost.repo'] = map[key];
+    if (kind !== 'client') for (const used of paths) columns.delete(used);
   }
   for (const [key, reason] of reasons)
-    if (map[key] !== undefined || required.has(key)) remark(`${key}: ${reason}`);
+    if (map[key] !== undefined || required.includes(key)) remark(`${key}: ${reason}`);
   for (const key of required)
     if (map[key] === undefined && !reasons.has(key)) remark(`${key}: no column looks like it`);
   if (columns.size > 0) remark(`not used: ${[...columns.keys()].join(', ')}`);
+  map['category'] ??= { else: other };
   map['created'] ??= { else: 'now' };
   map['invite'] ??= { template: inviteTemplate };
   return { id: 'id', ...map };
@@ -73,193 +88,184 @@ export async function suggestMap(
 
 const inviteTemplate = 'https://discord.com/oauth2/authorize?client_id={id}&scope=bot';
 
-const required: ReadonlySet<string> = new Set([
-  'id',
-  'name',
-  'description',
-  'authors',
-  'category',
-  'created',
-  'invite',
-]);
+const required = ['id', 'name', 'description', 'authors', 'category', 'created', 'invite'];
 
 /** Keys that each page of a bot has. */
-const perPage: ReadonlySet<string> = new Set(['locale', 'name', 'description', 'page']);
+const perPage = ['locale', 'name', 'description', 'page'];
 
-/** The values of a field. */
+/** Keys of which no value is left out: a record without them would be refused for another reason. */
+const kept: ReadonlySet<string> = new Set([...perPage, 'id', 'category']);
+
+/** The values of a field, shortened, with how often each is there, and the numbers of the records that have it. */
 interface SourceColumn {
-  /** Value, shortened → how often it is there. */
   readonly values: Map<string, number>;
-  count: number;
-  /** How many records have the field, and the last one. */
-  records: number;
-  last: number;
-  length: number;
+  readonly records: Set<number>;
 }
 
 type SourceColumns = Map<string, SourceColumn>;
 
-type SourceValue = object | string | number | null;
+function countValues({ values }: Pick<SourceColumn, 'values'>): number {
+  return [...values.values()].reduce((sum, times) => sum + times, 0);
+}
 
 function addFields(columns: SourceColumns, fields: object, record: number, prefix = ''): void {
-  for (const [name, value] of Object.entries(fields) as [string, SourceValue | SourceValue[]][]) {
-    const path = Array.isArray(value) ? `${prefix}${name}[]` : prefix + name;
-    for (const entry of Array.isArray(value) ? value.slice(0, 20) : [value]) {
-      const isInner = typeof entry === 'object' && entry !== null;
-      if (isInner && path.length < 100) addFields(columns, entry, record, `${path}.`);
-      const whole = isInner ? '' : String(entry ?? '').trim();
-      if (whole !== '') addValue(columns, path, whole, record);
+  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+    const list = typeof value === 'string' ? readList(value) : value;
+    const path = Array.isArray(list) ? `${prefix}${name}[]` : prefix + name;
+    for (const entry of Array.isArray(list) ? list.slice(0, 20) : [value]) {
+      if (isObject(entry) && path.length < 100) addFields(columns, entry, record, `${path}.`);
+      const text = typeof entry === 'object' ? '' : String(entry ?? '').trim();
+      const { values, records } = columns.get(path) ?? { values: new Map(), records: new Set() };
+      if (text === '' || (columns.size >= 300 && records.size === 0)) continue;
+      values.set(text.slice(0, 1000), (values.get(text.slice(0, 1000)) ?? 0) + 1);
+      columns.set(path, { values, records: records.add(record) });
     }
   }
 }
 
-function addValue(columns: SourceColumns, path: string, whole: string, record: number): void {
-  const column = columns.get(path) ?? { values: new Map(), count: 0, records: 0, last: -1, length: 0 };
-  const text = whole.slice(0, 1000);
-  column.values.set(text, (column.values.get(text) ?? 0) + 1);
-  column.count++;
-  column.length += whole.length;
-  if (column.last !== record) column.records++;
-  column.last = record;
-  if (columns.size < 300) columns.set(path, column);
+/** Whether an object is a bot, by what its own fields are: what is around a list of bots has no id and no authors. */
+function looksLikeBot(fields: SourceFields): boolean {
+  const columns: SourceColumns = new Map();
+  addFields(columns, fields, 1);
+  for (const path of columns.keys()) if (path.includes('[].')) columns.delete(path);
+  const has = (key: string): boolean =>
+    targets.some((target) => target[0] === key && findMatches(columns, target).some(({ fits }) => fits));
+  return has('id') && ['authors', 'invite', 'description'].some(has);
 }
 
-function findBad(
-  { values }: SourceColumn,
-  fits: Target['fits'],
-): { readonly count: number; readonly first: string } {
-  const bad = [...values].filter(([value]) => !fits(value));
-  return { count: bad.reduce((sum, [, times]) => sum + times, 0), first: bad[0]?.[0] ?? '' };
+/** A field that may be what a key is. */
+interface Match {
+  readonly path: string;
+  readonly column: SourceColumn;
+  /** What is before most ids. */
+  readonly strip: string | undefined;
+  /** Whether enough of its values are of the right kind, how many are not, and the first of those. */
+  readonly fits: boolean;
+  readonly bad: number;
+  readonly first: string | undefined;
 }
 
-/** Whether a field may be what a key is: the name of an owner is not that of the bot. */
-function isNamed(path: string, { key, name, not }: Target): boolean {
-  if (
-    not?.test(toFieldName(path)) ||
-    (key !== 'authors' &&
-      path
-        .split('.')
-        .slice(0, -1)
-        .some((part) => /owner|author|dev|creator|maker/i.test(part)))
-  )
-    return false;
-  return name.source === '(?:)' || name.test(toFieldName(path));
+/** Returns the fields that a key may be, the best first. */
+function findMatches(columns: SourceColumns, target: Target): readonly Match[] {
+  const [key, kind, name, share = name === undefined || key === 'id' ? 0.9 : 0.5] = target;
+  const named = [...columns].filter(([path]) => isNamed(path, target)).toSorted(compareColumns);
+  return named.map(([path, column]) => {
+    const strip = /^(?:id|authors)$/.test(key) ? findPrefix(column) : undefined;
+    const isGood = (part: string): boolean =>
+      kinds[kind][1](strip && part.startsWith(strip) ? part.slice(strip.length) : part);
+    const toParts = (value: string): readonly string[] =>
+      key === 'authors' ? value.split(/ ?[,;|] ?/) : [value];
+    const values = new Map([...column.values].filter(([value]) => !toParts(value).every(isGood)));
+    const [bad, [first]] = [countValues({ values }), [...values.keys()]];
+    return { path, column, strip, fits: bad < countValues(column) * (1 - share), bad, first };
+  });
 }
+
+/** Returns the text before most ids, such as `discord:`; undefined if most have none. */
+function findPrefix(column: SourceColumn): string | undefined {
+  const prefixes = new Map<string, number>();
+  for (const [value, times] of column.values) {
+    const prefix = /^[^\d\s/]{1,30}(?=\d)/.exec(value)?.[0];
+    if (prefix !== undefined) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + times);
+  }
+  return [...prefixes].find(([, times]) => times > countValues(column) / 2)?.[0];
+}
+
+/** Whether a field may be what a key is: the name of an owner is not that of the bot, and an id in a list is that of many. */
+function isNamed(path: string, [key, kind, name]: Target): boolean {
+  const names = path.split('.').map((part) => part.toLowerCase().replaceAll(/[^a-z]/g, ''));
+  const whole = names.join('');
+  if (key !== 'authors' && names.slice(0, -1).some((part) => people.test(part))) return false;
+  if (key === 'id' && (path.includes('[]') || (kind === 'snowflake' && others.test(whole)))) return false;
+  const [last = ''] = names.slice(names.length > 1 && names.at(-1) === 'id' ? -2 : -1);
+  return name === undefined || name.test(last) || (!/^(?:name|short|any)$/.test(kind) && name.test(whole));
+}
+
+const people = /owner|author|dev|creator|maker/;
+const others = /owner|author|dev|creator|maker|guild|server|channel|message|role/;
 
 /** Orders fields by how many records have them, roughly, then by how deep they are, then by the length of their values. */
 function compareColumns(
   [a, x]: readonly [string, SourceColumn],
   [b, y]: readonly [string, SourceColumn],
 ): number {
+  const measure = ({ values }: SourceColumn): number =>
+    [...values.keys()].reduce((sum, text) => sum + text.length, 0) / values.size;
   return (
-    Math.round(Math.log2(y.records / x.records)) ||
+    Math.round(Math.log2(y.records.size / x.records.size)) ||
     a.split('.').length - b.split('.').length ||
-    x.length / x.count - y.length / y.count
+    measure(x) - measure(y)
   );
 }
 
-const isShort = (value: string): boolean => value.length <= 200;
-const isAddress = (value: string): boolean => /^https?:\/\//.test(value);
-/** Whether it is the code of an invite to a server, and no number. */
-const isInviteCode = (value: string): boolean => /^(?!\d+$)[\dA-Za-z-]{2,32}$/.test(value);
+/** Other texts are not worth the time that it takes to find out that they are no addresses. */
+const isLink = (text: string): boolean => text.startsWith('http');
 
-interface Target {
-  readonly key: string;
-  /** The name of its field, in lower case without other characters; empty is any. */
-  readonly name: RegExp;
-  readonly not?: RegExp;
-  /** The kind of nearly all of its values, and that of the others. */
-  readonly fits: (value: string) => boolean;
-  /** Which share of its values has to be of that kind, if it is not nine of ten. */
-  readonly share?: number;
-  readonly what: string;
-}
+/** What values are that are not of a kind, and whether one is. */
+const kinds = {
+  snowflake: ['no ids', (text) => /^\d{17,20}$/.test(text)],
+  digits: ['no ids', (text) => /^\d{1,20}$/.test(text)],
+  client: ['no invites', (text) => isLink(text) && /^\d{17,20}$/.test(String(parseInvite(text)?.clients))],
+  invite: ['no invites', (text) => isLink(text) && parseInvite(text) !== undefined],
+  address: ['no https addresses', (text) => text.startsWith('https://')],
+  server: ['no invites to a server', (text) => isLink(text) && isServerInvite(text)],
+  code: ['no codes of an invite', (text) => /^(?!\d+$)[\dA-Za-z-]{2,32}$/.test(text)],
+  repository: [
+    'no repositories',
+    (text) => text.includes('://') && convertValue('codehost.repo', text) !== text,
+  ],
+  date: ['no dates', (text) => parseDate(text) !== undefined],
+  truth: ['neither true nor false', (text) => typeof toKeyValue('nsfw', text) === 'boolean'],
+  language: ['no languages', (text) => toCanonicalLocale(text) !== undefined],
+  name: ['longer than 32 characters', (text) => text.length <= 32],
+  short: ['longer than 200 characters', (text) => text.length <= 200],
+  any: ['', () => true],
+} satisfies Readonly<Record<string, readonly [what: string, fits: (text: string) => boolean]>>;
 
-const long = 'longer than 200 characters';
-const noAddress = 'no addresses';
-const shortNames = /short|summary|tagline|brief|intro/;
-const longNames = /long|page|body|content|readme|detail/;
+/**
+ * A key, the kind of its values, and the name of its field, in lower case without other characters; of addresses, dates and ids also
+ * with the names around it. The last is the share of values that have to be of the kind.
+ */
+type Target = readonly [key: string, kind: keyof typeof kinds, name?: RegExp, share?: number];
 
 /** In the order in which fields are taken. */
 const targets: readonly Target[] = [
-  {
-    key: 'id',
-    name: /^(?:bot|client|app|application)?id$/,
-    fits: (value) => /^\d{1,20}$/.test(value),
-    what: 'no ids',
-  },
-  { key: 'id', name: /id$/, fits: (value) => /^\d{17,20}$/.test(value), what: 'no ids' },
-  {
-    key: 'id',
-    name: /(?:)/,
-    not: /owner|author|dev|creator|maker|guild|server/,
-    fits: (value) => /^\d{17,20}$/.test(value),
-    what: 'no ids',
-  },
-  { key: 'invite', name: /(?:)/, fits: (value) => parseInvite(value) !== undefined, what: 'no invites' },
-  { key: 'invite', name: /invite|oauth/, fits: isAddress, what: noAddress },
+  ['id', 'snowflake', /^(?:bot|user)?id$/],
+  ['id', 'snowflake', /id$/],
+  ['id', 'client'],
+  ['id', 'snowflake'],
+  ['id', 'digits', /^(?:bot|client|app|application)?id$/],
+  ['invite', 'invite'],
+  ['support', 'server'],
+  ['invite', 'address', /invite|oauth/],
   // Others lead to a page of the bot with further links.
-  {
-    key: 'invite',
-    name: /^(?:link|url)$/,
-    fits: (value) => parseInvite(value) !== undefined,
-    share: 0.3,
-    what: 'no invites',
-  },
-  { key: 'name', name: /^(?:bot|page|app)?(?:name|title|username)$/, fits: isShort, what: long },
-  {
-    key: 'authors',
-    name: /owner|author|dev|creator|maker/,
-    fits: (value) => /^\d[\d\s,;|]*$/.test(value),
-    what: 'no ids',
-  },
-  {
-    key: 'created',
-    name: /created|added|submitted|listed|since|date/,
-    fits: (value) => parseDate(value) !== undefined,
-    what: 'no dates',
-  },
-  { key: 'category', name: /categor|tag$|tags|genre|topic|type/, fits: isShort, what: long },
-  { key: 'images.avatar', name: /avatar|icon|logo/, fits: isAddress, what: noAddress },
-  { key: 'images.cover', name: /cover|banner/, fits: isAddress, what: noAddress },
-  { key: 'support', name: /support|server|guild/, fits: isAddress, what: noAddress },
-  { key: 'support', name: /support|server|guild/, fits: isInviteCode, what: 'no codes of an invite' },
-  { key: 'website', name: /site|home|web|url/, fits: isAddress, what: noAddress },
-  {
-    key: 'nsfw',
-    name: /nsfw|adult|mature/,
-    fits: (value) => value.length < 6,
-    what: 'neither true nor false',
-  },
-  {
-    key: 'trigger.prefix',
-    name: /prefix/,
-    fits: (value) => value.length < 33,
-    what: 'longer than 32 characters',
-  },
-  { key: 'locale', name: /lang|locale/, fits: (value) => value.length < 10, what: 'no languages' },
-  { key: 'description', name: shortNames, fits: isShort, what: long },
-  {
-    key: 'page',
-    name: longNames,
-    not: /short|summary|tagline|brief|intro|name$|title$/,
-    fits: () => true,
-    what: '',
-  },
-  { key: 'description', name: /desc|about/, not: longNames, fits: isShort, what: long },
-  { key: 'page', name: /desc|about/, not: shortNames, fits: () => true, what: '' },
+  ['invite', 'invite', /^(?:link|url)$/, 0.3],
+  ['name', 'name', /^(?:bot|page|app)?(?:name|title|username)$/],
+  ['authors', 'snowflake', /^(?!.*(?:guild|server)).*(?:owner|author|dev|creator|maker)/],
+  ['authors', 'digits', people],
+  ['created', 'date', /^(?!.*(?:updat|edit|modif|last)).*(?:created|added|submitted|listed|since|date)/],
+  ['category', 'short', /categor|tag$|tags|genre|topic|type/],
+  ['images.avatar', 'address', /avatar|icon|logo/],
+  ['images.cover', 'address', /cover|banner/],
+  ['support', 'address', /support|server|guild/],
+  ['support', 'code', /support|server|guild/],
+  ['website', 'address', /^(?!.*(?:git|repo|source|image|privacy|terms|donat|vote)).*(?:site|home|web|url)/],
+  ['codehost.owner', 'repository', /(?:)/, 0.5],
+  ['nsfw', 'truth', /nsfw|adult|mature/],
+  ['trigger.prefix', 'name', /prefix/],
+  ['locale', 'language', /lang|locale/, 0.9],
+  ['description', 'short', /short|summary|tagline|brief|intro/],
+  [
+    'page',
+    'any',
+    /^(?!.*(?:short|summary|tagline|brief|intro|name|title)).*(?:long|page|body|cont|read|detail)/,
+  ],
+  ['description', 'short', /^(?!.*(?:long|page|body|content|readme|detail)).*(?:desc|about)/],
+  ['page', 'any', /^(?!.*(?:short|summary|tagline|brief|intro)).*(?:desc|about)/],
 ];
 
-/** Returns the last part of a path in lower case, letters only; of what has an id the name. */
-function toFieldName(path: string): string {
-  const name = path.replace(/\.id$/i, '').split('.').at(-1) ?? '';
-  return name.toLowerCase().replaceAll(/[^a-z]/g, '');
-}
-
-function findCategory(value: string, categories: readonly string[]): string {
+function findCategory(value: string, categories: readonly string[]): string | undefined {
   const name = value.toLowerCase();
   const isSame = (category: string): boolean => category.startsWith(name) || name.startsWith(category);
-  return (
-    (name.length > 2 ? categories.find(isSame) : undefined) ?? findNearestName(name, categories, 2) ?? 'other'
-  );
+  return (name.length > 2 ? categories.find(isSame) : undefined) ?? findNearestName(name, categories, 2);
 }

@@ -1,5 +1,17 @@
 import ipaddr from 'ipaddr.js';
 
+/**
+ * Parses an address; undefined if it is not one. URL.canParse of Node 20 and 22 returns false for each international host after
+ * some thousand calls.
+ */
+export function parseUrl(text: string, base?: string): URL | undefined {
+  try {
+    return new URL(text, base);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the path of a public address, such as `/bots`; empty if it has none. */
 export function basePathOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '');

@@ -14,7 +14,7 @@ import type { ReportError } from '../http/problem.ts';
 import { findKnownAuthor, findKnownBot, parseQuery } from '../http/request.ts';
 import type { OpenImages } from '../images/images.ts';
 import type { Log } from '../lib/log.ts';
-import { basePathOf } from '../lib/network.ts';
+import { basePathOf, parseUrl } from '../lib/network.ts';
 import type { DemoPerson } from '../login/demo-provider.ts';
 import type { Login } from '../login/login.ts';
 import { parseReturnPath } from '../login/session.ts';
@@ -293,7 +293,7 @@ function addLanguageRoute(router: Router, { baseUrl, languages }: Site): void {
   router.get(languagePath, (ctx) => {
     const from = ctx.get('Referer');
     const isOwn = ctx.get('Sec-Fetch-Site') === 'same-origin' || from.startsWith(`${baseUrl}/`);
-    const page = isOwn && URL.canParse(from) ? new URL(from) : undefined;
+    const page = isOwn ? parseUrl(from) : undefined;
     page?.searchParams.delete('locale');
     const path = parseReturnPath(page && toFormPage(page.pathname + page.search), basePathOf(baseUrl));
     redirectTo(ctx, withLocale(path, languages.findChosen(ctx, page !== undefined)));

@@ -175,6 +175,61 @@ describe('botshelf import', () => {
     );
   });
 
+  it('takes an object around a list for no bot, whose people could then manage it', async () => {
+    const bots = ['7', '8'].map((id) => ({ ...homerKeys, id, owners: [{ id: '5' }, { id: '6' }] }));
+    const { folder: root, ...repository } = catalogue();
+    const folder = list(
+      [{ data: { bots } }, { name: 'No id', owners: [{ id: '9' }] }, { id: '1', similar: bots }],
+      {
+        authors: 'owners[].id',
+      },
+    );
+    const { stdout } = await importFrom(folder, root);
+    match(stdout, /^bots\.ndjson:2 id id: "" is not an id: write 1 to 20 digits$/m);
+    match(stdout, /^bots\.ndjson:3 required "authors" is missing: add it$/m);
+    match(stdout, /^4 records: 2 added, 0 replaced, 0 there already, 2 did not fit$/m);
+    strictEqual(
+      repository.git('ls-files', 'bots'),
+      ['bots/.gitkeep', pagePath('7'), pagePath('8')].join('\n'),
+    );
+    writeFiles(folder, {
+      'map.json': JSON.stringify({ id: 'data.bots[0].id', authors: 'data.bots[].authors[0]' }),
+    });
+    const { code, stdout: refused } = await importFrom(folder, root);
+    strictEqual(code, 1);
+    match(refused, /^bots\.ndjson:1 id id: data\.bots\[0\]\.id leads to several objects in one record: /);
+  });
+
+  it('refuses half of a character, which a file cannot have', async () => {
+    const half = [
+      { ...homerKeys, id: '7', body: 'a \ud83d b' },
+      { ...homerKeys, id: '8', name: '\ud83d' },
+    ];
+    const { folder: root } = catalogue();
+    const { code, stdout } = await importFrom(list(half), root);
+    strictEqual(code, 1);
+    match(
+      stdout,
+      /^bots\.ndjson:1 record this cannot be read \(it has half of a character, .*\nbots\.ndjson:2 unicode .* half of a character/,
+    );
+  });
+
+  it('brings back an export whose names look like entities or as if they had no value', async () => {
+    const website = 'https://exämple.org/';
+    const codehost = { owner: 'a/b', repo: 'c' };
+    const exact = { ...homerKeys, name: 'Tom &amp; NULL', description: 'NULL', website, codehost };
+    const { folder: root } = catalogue({ [pagePath('7')]: mainPage(exact) });
+    const { stdout: table } = await botshelf(root, ['export', '--format', 'csv']);
+    const { folder: copy, read } = catalogue();
+    const folder = tempFolder();
+    writeFiles(folder, { 'bots.csv': table });
+    const { stdout } = await botshelf(copy, ['import', 'bots.csv'], { cwd: folder });
+    strictEqual(stdout, '1 record: 1 added, 0 replaced, 0 there already, 0 did not fit\n');
+    const { name, description, ...rest } = frontMatter(read(pagePath('7')));
+    deepStrictEqual([name, description, rest['website']], [exact.name, exact.description, website]);
+    deepStrictEqual(rest['codehost'], codehost);
+  });
+
   it('warns of ids that all end in zeros', async () => {
     const { folder: root } = catalogue();
     const rounded = ['190519304972663300', '190519304972664800'].map((id) => ({ ...homerKeys, id }));
@@ -258,6 +313,167 @@ describe('botshelf import', () => {
     strictEqual(code, 0);
     writeFiles(folder, { 'map.json': stdout });
     strictEqual((await importFrom(folder, root)).code, 0, stdout);
+  });
+});
+
+/** Imports a list with the mapping that is suggested for it, as it is. */
+async function importUnseen(name: string, text: string): Promise<Unseen> {
+  const folder = tempFolder();
+  const repository = catalogue();
+  writeFiles(folder, { [name]: text });
+  const { stdout: map, stderr: remarks } = await botshelf(repository.folder, ['import', name, '--suggest'], {
+    cwd: folder,
+  });
+  writeFiles(folder, { 'map.json': map });
+  const { stdout: report } = await botshelf(repository.folder, ['import', name, '--map', 'map.json'], {
+    cwd: folder,
+  });
+  return { map: JSON.parse(map) as Unseen['map'], remarks, report, read: repository.read };
+}
+
+interface Unseen {
+  readonly map: Readonly<Record<string, unknown>>;
+  readonly remarks: string;
+  readonly report: string;
+  readonly read: (path: string) => string;
+}
+
+/** The front matter of a page file. */
+function frontMatter(page: string): Record<string, unknown> {
+  return JSON.parse(page.split('\n---\n')[0]?.slice(4) ?? '') as Record<string, unknown>;
+}
+
+const snowflake = (i: number): string => String(190_519_304_972_000_000n + BigInt(i) * 7919n);
+const invite = (i: number): string =>
+  `https://discord.com/oauth2/authorize?client_id=${snowflake(i)}&scope=bot&permissions=0`;
+
+describe('a suggested mapping that nobody has edited', () => {
+  it('imports four of five of a list with prefixed authors, ids in invites only, and dates in several forms', async () => {
+    const bots = Array.from({ length: 329 }, (_, i) => ({
+      slug: `bot-${i}`,
+      name: `Bot ${i}`,
+      description: i % 20 === 1 ? 'Long. '.repeat(50) : `Does ${i} things &amp; more.`,
+      authors: [
+        ...(i % 20 === 2 ? [] : [`discord:${snowflake(1000 + i)}`]),
+        ...(i % 3 === 2 ? [`github:user${i}`] : []),
+      ],
+      invite: i % 30 === 3 ? {} : { discord: invite(i), telegram: `https://t.me/bot${i}` },
+      links: {
+        web: i % 10 === 4 ? 'none' : `https://bot${i}.exämple.org/`,
+        chat: `https://discord.gg/bot${i}`,
+        code: i % 10 === 5 ? `https://gitlab.com/a/b${i}` : `https://github.com/user${i}/bot${i}`,
+      },
+      tags: ['moderation', 'fun'],
+      added: ['2023-04-05T06:07:08Z', 1_680_674_828, 'Apr 5, 2023', '4/5/2023'][i % 4],
+    }));
+    const { map, remarks, report, read } = await importUnseen(
+      'bots.json',
+      JSON.stringify({ version: 2, data: { bots }, contributors: [{ id: snowflake(5), name: 'Ada' }] }),
+    );
+    deepStrictEqual(map['id'], 'invite.discord');
+    deepStrictEqual(map['authors'], { from: 'authors[]', strip: 'discord:', invalid: 'leave out' });
+    match(
+      remarks,
+      /^authors: authors\[\]: 109 of \d+ values are no ids, first "github:user2": what is not allowed is left out$/m,
+    );
+    match(report, /^329 records: 284 added, 0 replaced, 0 there already, 45 did not fit$/m);
+    match(report, /^ {6}\d\d left-out authors$/m);
+    match(
+      report,
+      /^bots\.json\[0\] converted description: "Does 0 .* &amp; more\." is "Does 0 .* & more\." here$/m,
+    );
+    const { created, ...rest } = frontMatter(read(pagePath(snowflake(8))));
+    strictEqual(created, Date.parse('2023-04-05T06:07:08Z'));
+    deepStrictEqual(rest, {
+      name: 'Bot 8',
+      description: 'Does 8 things & more.',
+      authors: [snowflake(1008)],
+      category: 'moderation',
+      codehost: { owner: 'user8', repo: 'bot8' },
+      invite: invite(8),
+      support: 'https://discord.gg/bot8',
+      website: 'https://bot8.xn--exmple-cua.org/',
+    });
+  });
+
+  it('imports an envelope with two lists, people under several names and a repository', async () => {
+    const person = (i: number): object => ({ userId: snowflake(i), username: 'Ada', discriminator: '0420' });
+    const bots = [1, 2, 3].map((i) => ({
+      userId: snowflake(i),
+      clientId: snowflake(i),
+      username: `Bot ${i}`,
+      owner: person(50 + i),
+      coOwners: [person(60 + i), person(50 + i)],
+      botInvite: invite(i),
+      supportInvite: 'https://discord.gg/books',
+      shortDescription: `Does ${i} things.`,
+      longDescription: `# Bot ${i}\n\nIt is &lt;x&gt;.`,
+      openSource: `https://github.com/ada/bot${i}`,
+      addedDate: '2023-04-05T06:07:08.000Z',
+      avatarURL: `https://cdn.example/${i}.png`,
+    }));
+    const { report, read } = await importUnseen(
+      'bots.ndjson',
+      [1, 2, 3]
+        .map((i) =>
+          JSON.stringify({ count: 3, page: i, bots: bots.slice(i - 1, i), libraries: [{ name: 'x' }] }),
+        )
+        .join('\n'),
+    );
+    strictEqual(report, '3 records: 3 added, 0 replaced, 0 there already, 0 did not fit\n');
+    const page = read(pagePath(snowflake(2)));
+    deepStrictEqual(frontMatter(page)['authors'], [snowflake(52), snowflake(62)]);
+    deepStrictEqual(frontMatter(page)['codehost'], { owner: 'ada', repo: 'bot2' });
+    ok(page.endsWith('# Bot 2\n\nIt is &lt;x&gt;.\n'));
+  });
+
+  it('imports a table with arrays in its cells, and cells that a database has filled in', async () => {
+    const rows = [1, 2, 3, 4].map((i) =>
+      [
+        snowflake(i),
+        `Bot ${i}`,
+        `Does ${i} things.`,
+        i % 2 === 0 ? `{${snowflake(51)},${snowflake(52)}}` : `"[""${snowflake(51)}"",${snowflake(52)}]"`,
+        '"{""Role Management"",Music}"'.replace(i === 3 ? 'Music' : '', i === 3 ? 'Fun' : ''),
+        i === 2 ? 'NULL' : 'https://a.example/',
+        i === 1 ? '\\N' : '!',
+      ].join('\t'),
+    );
+    const { report, read } = await importUnseen(
+      'bots.tsv',
+      ['bot_id\tname\tsummary\towners\ttags\twebsite\tprefix', ...rows].join('\n'),
+    );
+    strictEqual(report, '4 records: 4 added, 0 replaced, 0 there already, 0 did not fit\n');
+    const [first, second] = [1, 2].map((i) => frontMatter(read(pagePath(snowflake(i)))));
+    deepStrictEqual(first?.['authors'], [snowflake(51), snowflake(52)]);
+    deepStrictEqual(second?.['authors'], first?.['authors']);
+    deepStrictEqual([first?.['trigger'], second?.['trigger']], [undefined, { prefix: ['!'] }]);
+    deepStrictEqual([first?.['website'], second?.['website']], ['https://a.example/', undefined]);
+  });
+
+  it('imports YAML with a list, with scalars as they are written', async () => {
+    const names = ['007', '1.10', '1e3', '"Null"'];
+    const bots = names.map((name, i) =>
+      [
+        `  - id: ${snowflake(i)}`,
+        `    name: ${name}`,
+        `    tagline: 0x1F`,
+        `    developers: [{id: ${snowflake(70)}, name: Ada}]`,
+        `    links: {invite: "${invite(i)}", web: ~}`,
+        `    listed: 5 April 2023`,
+      ].join('\n'),
+    );
+    const { report, read } = await importUnseen(
+      'bots.yml',
+      `meta: {version: 2}\nbots:\n${bots.join('\n')}\n`,
+    );
+    strictEqual(report, '4 records: 4 added, 0 replaced, 0 there already, 0 did not fit\n');
+    const pages = names.map((_, i) => frontMatter(read(pagePath(snowflake(i)))));
+    deepStrictEqual(
+      pages.map((page) => page['name']),
+      ['007', '1.10', '1e3', 'Null'],
+    );
+    deepStrictEqual(pages[0]?.['description'], '0x1F');
   });
 });
 

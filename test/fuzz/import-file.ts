@@ -1,10 +1,16 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { noLimits } from '../../src/catalogue/page/rules.ts';
 import { importBots, ImportReport } from '../../src/import/import-bots.ts';
-import { readRecords, type SourceRecord } from '../../src/import/read-records.ts';
+import { isBot } from '../../src/import/map-record.ts';
+import {
+  isObject,
+  readRecords,
+  type SourceFields,
+  type SourceRecord,
+} from '../../src/import/read-records.ts';
 import { suggestMap } from '../../src/import/suggest-map.ts';
 import { UserError } from '../../src/lib/errors.ts';
 import type { Locale } from '../../src/bot/locale.ts';
@@ -13,7 +19,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 import type { Target } from './fuzzer.ts';
 import { jsonWords, split } from './words.ts';
 
-const kinds = ['a.csv', 'a.tsv', 'a.ndjson', 'a.json', 'f/a.md', 'f/a.yml', 'f/a.json'];
+const kinds = ['a.csv', 'a.tsv', 'a.ndjson', 'a.json', 'a.yml', 'f/a.md', 'f/a.yml', 'f/a.json'];
 
 /** A list is read into records with the values that it has, or reasons; each is imported or refused, and nothing else happens. */
 export function openImportFile(): Target {
@@ -51,12 +57,20 @@ export function openImportFile(): Target {
       if (kind === 'a.json' && !/\d{16}/.test(text))
         ensureRead(records, JSON.parse(text.replace(/^\uFEFF/, '')));
       if (kind === 'a.csv' && !text.includes('\0') && !text.includes('\uFFFD')) ensureCells(records, text);
-      const map = await suggestMap(path, ['fun', 'other']);
+      const refuse = (error: unknown): void => ok(error instanceof UserError, error as Error);
+      const map = (await suggestMap(path, ['fun', 'other']).catch(refuse)) ?? undefined;
       for (const rules of [undefined, map]) {
+        const isRecord =
+          rules && ((fields: SourceFields, isInner: boolean): boolean => isBot(rules, fields, isInner));
+        const read: readonly SourceRecord[] | undefined = rules
+          ? await list(readRecords(path, { isRecord }))
+          : records;
         const report = new ImportReport();
-        await importBots(path, { ...options, map: rules, report, locale: 'en' as Locale }, () => {});
+        const run = importBots(path, { ...options, map: rules, report, locale: 'en' as Locale }, () => {});
+        if (read === undefined) await rejects(run, UserError);
+        else await run;
         const { added, refused, unchanged, replaced } = report.counts;
-        strictEqual(added + refused + unchanged + replaced, records.length);
+        strictEqual(added + refused + unchanged + replaced, read?.length ?? 0);
       }
     },
   };
@@ -86,12 +100,9 @@ async function list(records: AsyncIterable<SourceRecord>): Promise<SourceRecord[
 
 /** Ensures that the records are those of a document. */
 function ensureRead(records: readonly SourceRecord[], document: unknown): void {
-  const lists = Object.values(document ?? {}).filter((value) => Array.isArray(value));
-  const all: object =
-    !Array.isArray(document) && lists.length === 1 ? (lists[0] as object) : (document ?? {});
-  const objects = Object.entries(all).map(([key, value]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? { key, ...value } : undefined,
-  );
+  const objects = Array.isArray(document)
+    ? Object.entries(document).map(([key, value]) => (isObject(value) ? { key, ...value } : undefined))
+    : [document];
   deepStrictEqual(
     records.map(({ fields }) => (typeof fields === 'string' ? undefined : fields)),
     objects,

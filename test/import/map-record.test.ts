@@ -14,15 +14,15 @@ function map(rules: Partial<ImportMap>, fields: Fields): MappedBot {
   return mapRecord(whole, { id: '7', ...fields }, 'de' as Locale);
 }
 
-/** Returns the id, the language, the front matter and the page of each file, what is refused and what is left out. */
-function describeBot({ files, refusals, leftOut }: MappedBot): string[] {
+/** Returns the id, the language, the front matter and the page of each file, what is refused and what is remarked. */
+function describeBot({ files, refusals, remarks }: MappedBot): string[] {
   return [
     ...files.map(({ id, locale, text }) => {
       const [json = '', page] = text.replace('---\n', '').split('\n---\n');
       return `${id} ${locale} ${JSON.stringify(JSON.parse(json))} ${JSON.stringify(page)}`;
     }),
     ...refusals.map(({ rule, message }) => `refused: ${rule} ${message}`),
-    ...leftOut.map(({ message }) => `left out: ${message}`),
+    ...remarks.map(({ rule, message }) => `${rule}: ${message}`),
   ];
 }
 
@@ -50,6 +50,18 @@ describe('a mapping', () => {
     );
   });
 
+  it('writes addresses with invisible characters in ASCII, however many there were before', () => {
+    // Parsed texts are flat, which the fast parser of addresses needs to fail.
+    for (let i = 0; i < 20_000; i++) URL.canParse(JSON.parse(`"https://a${i}.example/"`) as string);
+    const addresses = ['https://ex\u200Bample.org/\u202Ex', 'https://exämple.org/'];
+    const fields = JSON.parse(JSON.stringify({ addresses })) as Fields;
+    const { files } = map({ website: 'addresses[0]', support: 'addresses[1]' }, fields);
+    deepStrictEqual(files[0]?.page?.data, {
+      support: 'https://xn--exmple-cua.org/',
+      website: 'https://example.org/%E2%80%AEx',
+    });
+  });
+
   it('takes the digits of ids that are numbers of any size', () => {
     const id = 190_519_304_972_663_312n;
     deepStrictEqual(describeBot(map({ authors: 'id' }, { id })), [`${id} de {"authors":["${id}"]} ""`]);
@@ -57,7 +69,19 @@ describe('a mapping', () => {
 
   it('refuses what is larger than a page file before it is formatted @long', () => {
     const rules = { authors: { from: 'a', split: ',' } };
-    throws(() => map(rules, { a: '1,'.repeat(4_000_000) }), /more than 262144 bytes/);
+    throws(
+      () => map(rules, { a: Array.from({ length: 400_000 }, (_, i) => i).join() }),
+      /more than 262144 bytes/,
+    );
+  });
+
+  it('leaves out a list that is too long as a whole', () => {
+    const rules: Partial<ImportMap> = { authors: { from: 'a', split: ',', invalid: 'leave out' } };
+    const a = Array.from({ length: 300_000 }, (_, i) => `x${i}`).join();
+    deepStrictEqual(describeBot(map(rules, { a })), [
+      '7 de {} ""',
+      'left-out: authors: the list has 300000 entries: keep at most 10',
+    ]);
   });
 
   it('is refused with the name of the key', () => {

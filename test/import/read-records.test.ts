@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readRecords, type SourceRecord } from '../../src/import/read-records.ts';
+import { readRecords, type SourceFields, type SourceRecord } from '../../src/import/read-records.ts';
 import { messageOf } from '../../src/lib/errors.ts';
 import { readCases } from '../support/fixture-lines.ts';
 import { writeFiles } from '../support/sample.ts';
@@ -15,14 +15,17 @@ async function read(name: string, text: string | Buffer): Promise<SourceRecord['
   return all;
 }
 
+function isRecord({ id, key }: SourceFields): boolean {
+  return /^\d+$/.test(String(id ?? key));
+}
+
 /** Returns each record as its place with its fields or a reason, then what else the source has, or why it is refused. */
 async function describeSource(folder: string, source: string): Promise<string[]> {
   const [records, notes]: [string[], string[]] = [[], []];
-  const toText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
   try {
     const note = (text: string, place: string): void => void notes.push(`note: ${place} ${text}`);
-    for await (const { place, fields } of readRecords(join(folder, source), note))
-      records.push(`${place} ${typeof fields === 'string' ? fields : JSON.stringify(fields, toText)}`);
+    for await (const { place, fields } of readRecords(join(folder, source), { isRecord, note }))
+      records.push(`${place} ${typeof fields === 'string' ? fields : JSON.stringify(fields)}`);
   } catch (error) {
     notes.push(`refused: ${messageOf(error).replace(`${folder}/`, '')}`);
   }
@@ -85,6 +88,7 @@ describe('the records of a source', () => {
       'f/1.md': 'x'.repeat(300_000),
       'f/2.yml': '['.repeat(4000),
       'f/3.md': `---\n${' '.repeat(10_000)}\n---\n`,
+      'f/5.yml': 'x'.repeat(2 ** 24 + 1),
       'f/4.md': '---js\n{ id: process.exit(3) }\n---\n',
     });
     for (const line of await describeSource(folder, 'f')) match(line, /^f\/\d\.\w+ [^{]/);

@@ -3,6 +3,7 @@ import { Type } from 'ajv/dist/compile/util.js';
 import type { Category } from '../../../schemas/types.ts';
 import { parseLocale } from '../../bot/locale.ts';
 import { type SchemaDocument, readSchema, type SchemaName, schemaNames } from '../../bot/schemas.ts';
+import { parseUrl } from '../../lib/network.ts';
 import { countCharacters, findNearestName, quoteValue } from '../../lib/text.ts';
 import { maxFaults } from './fault.ts';
 
@@ -166,8 +167,8 @@ const ajv = new Ajv2020({
   keywords: ['x-advice'],
   passContext: true,
   formats: {
-    uri: (text: string) => URL.canParse(text),
-    'uri-reference': (text: string) => URL.canParse(text, 'https://localhost/'),
+    uri: (text: string) => parseUrl(text) !== undefined,
+    'uri-reference': (text: string) => parseUrl(text, 'https://localhost/') !== undefined,
     // The rules of a number say more.
     int64: true,
     locale: (text: string) => typeof parseLocale(text) === 'string',

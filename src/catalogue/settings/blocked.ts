@@ -4,7 +4,7 @@ import { toNewFile } from '../../git/commit-files.ts';
 import type { Repository } from '../../git/repository.ts';
 import { BotshelfError, messageOf, UserError } from '../../lib/errors.ts';
 import type { BlockedFile } from '../../../schemas/types.ts';
-import { normaliseHost } from '../../lib/network.ts';
+import { normaliseHost, parseUrl } from '../../lib/network.ts';
 import { maxReadSize } from '../page/page-file.ts';
 import { ensureValid, type Parsed, parseJsonFile } from '../page/side-file.ts';
 import { type FileReading, readFromDisk } from './settings.ts';
@@ -188,9 +188,8 @@ const numeric = new Intl.Collator('en', { numeric: true });
 
 /** Returns the host of an address as `blocked.json` names it; undefined if it is not an address. */
 export function findHost(address: string): string | undefined {
-  return URL.canParse(address)
-    ? normaliseHost(new URL(address).hostname.replace(/(?<!\.)\.+$/, ''))
-    : undefined;
+  const host = parseUrl(address)?.hostname;
+  return host === undefined ? undefined : normaliseHost(host.replace(/(?<!\.)\.+$/, ''));
 }
 
 /** Returns the host of an address, and each domain that it is in. */

@@ -17,6 +17,7 @@ import {
   type InviteChange,
 } from '../../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { formatValue, mainFields } from '../page/fields.ts';
 import { Changed, diffWords, type Words, WordDiff } from './word-diff.tsx';
@@ -158,8 +159,7 @@ function ChangedWords({ name, before, after, words }: ShownField): VNode {
   const added = { value: toShown(after), removed: false, added: true };
   const arrow = { value: ' → ', removed: false, added: false };
   const whole = before === '' ? [added] : after === '' ? [removed] : [removed, arrow, added];
-  const isWhole =
-    name === 'category' || [before, after].every((value) => value === '' || URL.canParse(value));
+  const isWhole = name === 'category' || [before, after].every((value) => value === '' || parseUrl(value));
   const text = <WordDiff words={(!isWhole && words) || whole} />;
   if (name !== 'page') return <div class="typed">{text}</div>;
   if (!words) return <>{t('review.tooMuch')}</>;

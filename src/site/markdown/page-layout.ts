@@ -2,6 +2,7 @@ import { nameToEmoji } from 'gemoji';
 import type { LanguageFn } from 'highlight.js';
 import highlighter from 'highlight.js/lib/core';
 import { type ImagePlace, toVariantPath } from '../../images/store.ts';
+import { parseUrl } from '../../lib/network.ts';
 import {
   listHeadings,
   type Attributes,
@@ -112,7 +113,7 @@ function layOutImage(node: Element, { images, inLink }: Place): Node[] {
     const rest = { height: String(size.height), loading: 'lazy', class: classes || undefined };
     return [createElement('img', { ...attributes, ...rest })];
   }
-  const host = URL.canParse(url) ? new URL(url).host : '';
+  const host = parseUrl(url)?.host ?? '';
   const words = createTextNode(alt.trim() === '' ? host || url : alt);
   const frame = { class: 'no-picture', title };
   return [

@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { AccountId } from '../../bot/commit-message.ts';
 import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { parseUrl } from '../../lib/network.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
@@ -289,7 +290,7 @@ export function reportAddress(address: string, subject: string, about: string): 
 
 /** Returns the address that a contact links to; undefined for plain text. */
 function toContactAddress(contact: string): string | undefined {
-  if (/^https:\/\//i.test(contact) && URL.canParse(contact)) return contact;
+  if (/^https:\/\//i.test(contact) && parseUrl(contact)) return contact;
   return /^[^\s@/]+@[^\s@/]+\.[^\s@/.]+$/.test(contact) ? `mailto:${contact}` : undefined;
 }
 

@@ -24,6 +24,7 @@ import {
 import { readBot } from '../../catalogue/store/bot-reader.ts';
 import type { Finding } from '../../check/check.ts';
 import { readStrictJson } from '../../lib/json.ts';
+import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice, forEachInSlices } from '../../lib/time-slice.ts';
 import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
 import type { ProposalDetails, Proposals } from '../../proposals/proposals.ts';
@@ -181,7 +182,7 @@ export async function findRelated(
 ): Promise<RelatedBots> {
   const [nameKeys, inviteKey] = [toNameKeys(name), toInviteKey(invite)];
   // Only records with these bytes are parsed: few, unless the invite is made for that.
-  const mark = /client_id=\d+/.exec(invite)?.[0] ?? (URL.canParse(invite) ? new URL(invite).hostname : '');
+  const mark = /client_id=\d+/.exec(invite)?.[0] ?? parseUrl(invite)?.hostname ?? '';
   const hasInvite = (bot: IndexedBot): boolean =>
     inviteKey !== undefined &&
     bot.record.includes(mark) &&

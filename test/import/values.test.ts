@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { parseDate } from '../../src/import/map-record.ts';
+import { parseDate } from '../../src/import/values.ts';
 import { atTime } from '../support/at-time.ts';
 import { readCases } from '../support/fixture-lines.ts';
 
