@@ -115,7 +115,7 @@ export interface MainPage {
   edited?: number;
   images?: Images;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite: string;
   /**
@@ -164,7 +164,7 @@ export interface Images {
   /**
    * @maxItems 20
    *
-   * Items: An absolute https address without user name or password.
+   * Items: An absolute https address without user name or password; a new one is in ASCII.
    */
   preview?: string[];
 }
@@ -239,7 +239,7 @@ export interface BotRecord {
   codehost: FullCodehost;
   images: FullImages;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite: string;
   legacy: boolean;
@@ -281,7 +281,7 @@ export interface FullImages {
   /**
    * @maxItems 20
    *
-   * Items: An absolute https address without user name or password.
+   * Items: An absolute https address without user name or password; a new one is in ASCII.
    */
   preview: string[];
 }
@@ -463,7 +463,7 @@ export interface UpdateValues {
    */
   count?: number;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite?: string;
   nsfw?: boolean;
@@ -647,7 +647,7 @@ export interface SettingsFile {
    */
   repository?: {
     /**
-     * An absolute https address without user name or password.
+     * An absolute https address without user name or password; a new one is in ASCII.
      */
     home: string;
     /**
@@ -807,12 +807,12 @@ export interface Command {
    * A name in Discord.
    */
   name: string;
-  name_localizations?: CommandNames;
+  name_localizations?: CommandNames | null;
   /**
    * A description in Discord.
    */
   description?: string;
-  description_localizations?: CommandDescriptions;
+  description_localizations?: CommandDescriptions | null;
   /**
    * Whether it is for adults only.
    */
@@ -854,12 +854,12 @@ export interface CommandOption {
    * A name in Discord.
    */
   name: string;
-  name_localizations?: CommandNames;
+  name_localizations?: CommandNames | null;
   /**
    * A description in Discord.
    */
   description?: string;
-  description_localizations?: CommandDescriptions;
+  description_localizations?: CommandDescriptions | null;
   /**
    * Whether the command cannot be used without it.
    */

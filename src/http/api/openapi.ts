@@ -125,7 +125,8 @@ function createConverter(categories: readonly Category[]): {
     files.set(file, schema);
     const keys = pointer.split('/').slice(1);
     const target = keys.reduce((inner, key) => inner[key] as JsonObject, schema as JsonObject);
-    const there = { ...place, file };
+    // Commands are sent as Discord's API has them, and their other keys are ignored.
+    const there = { file, isSent: place.isSent && file !== 'commands' };
     if (title !== undefined) return addComponent(title, { ...target, ...rest }, there);
     const name = keys[0] === '$defs' ? keys.at(-1) : target['title'];
     if (typeof name !== 'string' || '$ref' in target) return convert({ ...target, ...rest }, there);
@@ -135,4 +136,4 @@ function createConverter(categories: readonly Category[]): {
 }
 
 /** Keys of schemas that the document does not have. */
-const ownKeywords = new Set(['$schema', '$id', '$defs', 'x-advice', 'x-category']);
+const ownKeywords = new Set(['$schema', '$id', '$defs', 'x-advice', 'x-category', 'x-address']);
