@@ -51,6 +51,17 @@ export function toJson(schema: JsonObject): JsonObject {
   return { 'application/json': { schema } };
 }
 
+/** Returns lines of JSON. @param definition the name of a line's schema in `definitions` */
+export function toLines(definition: string): JsonObject {
+  const schema = {
+    type: 'string',
+    description: 'Each line is one such document.',
+    contentMediaType: 'application/json',
+    contentSchema: { $ref: `definitions.schema.json#/$defs/${definition}` },
+  };
+  return { 'application/x-ndjson': { schema } };
+}
+
 export function createQueryParameters(
   table: ReadonlyMap<string, Pick<ListParameter<unknown>, 'description' | 'schema' | 'example' | 'repeats'>>,
 ): JsonObject[] {

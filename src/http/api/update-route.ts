@@ -262,9 +262,11 @@ export function parseUpdate(
   editAdvice: () => string,
 ): UpdateValues {
   const body = unflatten(readBody(text, updateExample, wrapAdvice));
-  const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
-    return { pointer: toPointer(place), detail: findAdvice(place, keyword, body, editAdvice) ?? message };
-  });
+  const errors = validate('update', body, categories, {}).map(
+    ({ place, keyword, message }): ProblemDetail => {
+      return { pointer: toPointer(place), detail: findAdvice(place, keyword, body, editAdvice) ?? message };
+    },
+  );
   if (errors.length === 0) return body['bot'] as UpdateValues;
   const hidden = findHidden(body, '#');
   if (hidden !== undefined)
@@ -274,7 +276,7 @@ export function parseUpdate(
 
 /**
  * Reads the body of a count as libraries send it to other lists, such as `{"server_count": 156, "shard_count": 1}`. A list
- * has the count of each shard. Other keys are ignored.
+ * has the count of each shard. The count of one shard alone is refused; other keys are ignored.
  * @throws {ProblemError} bad-json or invalid-update
  */
 export function parseStats(text: string): Pick<UpdateValues, 'count'> {
@@ -293,6 +295,7 @@ export function parseStats(text: string): Pick<UpdateValues, 'count'> {
     ...keys
       .filter((key) => sumShards(body[key]) !== count)
       .map((key) => ({ pointer: `#/${key}`, detail: `this is not the same as ${first}: send one of them` })),
+    ...findShardErrors(body),
   ];
   if (errors.length > 0) throw createInvalidError(errors);
   return { count: count as number };
@@ -345,6 +348,22 @@ function sumShards(value: unknown): unknown {
   if (!Array.isArray(value) || value.length === 0) return value;
   if (!value.every((count) => Number.isInteger(count) && count >= 0)) return value;
   return value.reduce((sum: number, count: number) => sum + count, 0);
+}
+
+/** Returns the error of a body with the id of a shard, whose count it is, unless there is one shard only. */
+function findShardErrors(body: Readonly<Record<string, unknown>>): ProblemDetail[] {
+  const given = Object.entries(body).filter(([, value]) => value !== null);
+  const numbers = given.map(([key, value]) => {
+    if (Array.isArray(value)) return value.length;
+    return /^(?:shard_?count|shards)$/i.test(key) ? Number(value) : 0;
+  });
+  const shards = Math.max(...numbers);
+  const ids = shards === 1 ? [] : given.filter(([key]) => /^shard_?id$/i.test(key));
+  return ids.map(([key, id]) => {
+    const shard = quoteValue(id) + (shards > 0 ? ` of ${shards}` : '');
+    const advice = 'post the total from one process, with "shard_count": 1 or without a shard id';
+    return { pointer: `#/${key}`, detail: `this is the count of shard ${shard}: ${advice}` };
+  });
 }
 
 /**
@@ -473,6 +492,33 @@ function createResponses({ description, schema }: WriteAnswer, ...problems: read
 
 const countSchema = { $ref: 'definitions.schema.json#/$defs/count' };
 
+const serversSchema = {
+  title: 'Servers',
+  description: 'The number of all servers, or a list with that of each shard.',
+  anyOf: [countSchema, { type: 'array', items: countSchema }],
+};
+
+const statsPost = {
+  security: [{ token: [] }],
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          title: 'Stats',
+          description:
+            'The number of servers. `shards` counts only as a list, and only if no other key has the number.',
+          type: 'object',
+          minProperties: 1,
+          properties: Object.fromEntries(countKeys.map((key) => [key, serversSchema])),
+        },
+        example: { server_count: 156 },
+      },
+    },
+  },
+  responses: createResponses(updateAnswer),
+};
+
 export const updatePaths: Paths = {
   '/api/v2/bots/{id}': {
     post: {
@@ -499,31 +545,18 @@ export const updatePaths: Paths = {
     post: {
       operationId: 'postStats',
       summary: 'Post a count as to other lists',
-      description: `For libraries that post to many lists: only the address changes. The number of all servers is in one of \`${countKeys.join(' ')}\`, or in a list the number of each shard, which are added up; other keys are ignored. \`Authorization\` may begin with \`Bot\` or \`Token\`, too. \`POST /api/v2/bots/stats\` is the same for the bot that the token belongs to.`,
-      security: [{ token: [] }],
+      description: `For programs that post to many lists. The number of all servers is in one of \`${countKeys.join(' ')}\`, or in a list the number of each shard, which are added up. The count of one shard, with \`shard_id\`, is refused; other keys are ignored. \`Authorization\` may begin with \`Bot\` or \`Token\`, too.`,
       parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: {
-              title: 'Stats',
-              description:
-                'The number of servers. `shards` counts only as a list, and only if no other key has the number.',
-              type: 'object',
-              minProperties: 1,
-              properties: Object.fromEntries(
-                countKeys.map((key) => [
-                  key,
-                  { anyOf: [countSchema, { type: 'array', items: countSchema }] },
-                ]),
-              ),
-            },
-            example: { server_count: 156 },
-          },
-        },
-      },
-      responses: createResponses(updateAnswer),
+      ...statsPost,
+    },
+  },
+  '/api/v2/bots/stats': {
+    post: {
+      operationId: 'postStatsByToken',
+      summary: 'Post a count for the bot of a token',
+      description: 'The same as `POST /api/v2/bots/:id/stats`, for the bot that the token belongs to.',
+      parameters: [createReference('parameters', 'If-Match')],
+      ...statsPost,
     },
   },
   '/api/v2/bots/{id}/commands': {
@@ -538,7 +571,7 @@ export const updatePaths: Paths = {
         required: true,
         content: {
           'application/json': {
-            schema: { type: 'array', items: { type: 'object' } },
+            schema: { $ref: 'commands.schema.json#/properties/commands' },
             example: [{ name: 'play', description: 'Plays a song' }],
           },
         },

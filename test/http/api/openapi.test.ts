@@ -34,6 +34,16 @@ describe('the OpenAPI document', () => {
     );
     deepStrictEqual([...new Set(references)].toSorted(), named.toSorted());
     doesNotMatch(text, /"\$(?:defs|id|schema)":|"x-/);
+    // Listed addresses may have other characters.
+    doesNotMatch(text, /"format":"uri"/);
+    // A generator names a shape within an object after its key, in camel case.
+    for (const [name, { properties = {} }] of Object.entries(
+      components['schemas'] as Record<string, Schema>,
+    )) {
+      const keys = Object.keys(properties).filter((key) => properties[key]?.anyOf);
+      const types = keys.map((key) => key.replaceAll('_', '').toLowerCase());
+      strictEqual(new Set(types).size, keys.length, name);
+    }
     // A generator puts schemas and parameters into one folder.
     const files = named.map(
       (name) => /\/(?:schemas|parameters)\/(.+)/.exec(name)?.[1]?.toLowerCase() ?? name,
@@ -144,6 +154,8 @@ interface OpenApiInfo {
 }
 
 interface Schema {
+  readonly anyOf?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: { readonly $ref?: string };
 }
 
