@@ -84,6 +84,15 @@ interface MainPageChange {
 
 const keyRules: readonly KeyRule[] = [
   { key: 'authors', rule: 'former-page', severity: 'warning', find: findUnreadable },
+  {
+    key: 'id',
+    rule: 'id-zeros',
+    severity: 'notice',
+    find: (_now, _before, { id, former }) =>
+      former === undefined && /^0\d/.test(id)
+        ? `${id} is another bot than ${id.replace(/^0+(?=\d)/, '')}: leave the zeros out, unless the bot has them`
+        : undefined,
+  },
   { key: 'created', rule: 'created-stays', severity: 'error', find: findOtherCreated },
   // A bot with such a time would be the newest one until then.
   ...['created', 'edited'].map((key): KeyRule => {

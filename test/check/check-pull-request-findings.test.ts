@@ -194,6 +194,12 @@ describe('a maintainer is informed of a pull request', () => {
     match(text, /^5 files, 0 faults, 7 warnings$/m);
   });
 
+  it('that adds a bot whose ID begins with zeros', async () => {
+    const { found, messages } = await checkChange({ [pagePath('0042')]: mainPage({ name: 'Zero' }) });
+    deepStrictEqual(found, [`${pagePath('0042')} id-zeros notice`]);
+    match(messages[0] ?? '', /^0042 is another bot than 42: leave the zeros out/);
+  });
+
   it('that adds a bot whose name several have, however it is written', async () => {
     const named = (name: string): string => mainPage().replace('"name": "Homer"', name);
     const repo = catalogueOfTwo({
