@@ -11,7 +11,6 @@ import { countPaths } from './counts-routes.ts';
 import { exportPaths } from './file-routes.ts';
 import type { Json, JsonObject, Paths } from './operation.ts';
 import { otherReadPaths, readPaths } from './read-routes.ts';
-import { updatePaths } from './update-route.ts';
 
 /**
  * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.
@@ -38,20 +37,29 @@ export function openApi(
   { name, categories, license }: Pick<CatalogueSettings, 'name' | 'categories' | 'license'>,
 ): object {
   const file = fileURLToPath(import.meta.resolve('#openapi'));
-  const { info, components, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, JsonObject>;
+  const { info, components, paths, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as WrittenDocument;
   const { schemas, convert } = createConverter(categories);
   return {
     ...rest,
     info: {
       title: name,
       ...info,
-      description: `${info?.['description'] as string} ${describeLicense(license)}`,
+      description: `${info['description'] as string} ${describeLicense(license)}`,
       ...(license !== null && {
         license: { name: license, ...(isSpdx(license) && { identifier: license }) },
       }),
     },
     servers: [{ url: baseUrl }],
-    paths: convert(paths),
+    paths: convert({
+      ...readPaths,
+      ...paths,
+      [botPath]: { ...readPaths[botPath], ...paths[botPath] },
+      [commandsPath]: { ...paths[commandsPath], ...readPaths[commandsPath] },
+      ...countPaths,
+      ...exportPaths,
+      ...changePaths,
+      ...otherReadPaths,
+    }),
     components: { ...(convert(components) as JsonObject), schemas },
   };
 }
@@ -65,16 +73,12 @@ function describeLicense(license: string | null): string {
 const botPath = '/api/v2/bots/{id}';
 const commandsPath = '/api/v2/bots/{id}/commands';
 
-const paths: Paths = {
-  ...readPaths,
-  ...updatePaths,
-  [botPath]: { ...readPaths[botPath], ...updatePaths[botPath] },
-  [commandsPath]: { ...updatePaths[commandsPath], ...readPaths[commandsPath] },
-  ...countPaths,
-  ...exportPaths,
-  ...changePaths,
-  ...otherReadPaths,
-};
+/** `schemas/openapi.json`, which has the writes. */
+interface WrittenDocument extends Readonly<Record<string, JsonObject>> {
+  readonly info: JsonObject;
+  readonly components: JsonObject;
+  readonly paths: Paths;
+}
 
 /** Where a schema is. */
 interface SchemaPlace {

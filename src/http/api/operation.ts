@@ -76,13 +76,13 @@ export function createQueryParameters(
   }));
 }
 
-export function createHeaders(names: readonly string[]): JsonObject {
+function createHeaders(names: readonly string[]): JsonObject {
   const all = [...names, 'X-Content-Type-Options'];
   return Object.fromEntries(all.map((name) => [name, createReference('headers', name)]));
 }
 
 /** Returns the responses to requests that fail. */
-export function createProblems(...statuses: readonly number[]): JsonObject {
+function createProblems(...statuses: readonly number[]): JsonObject {
   const named = statuses.map((status) => [status, createReference('responses', `Problem${status}`)] as const);
   return Object.fromEntries([...named, ['default', createReference('responses', 'Problem')]]);
 }

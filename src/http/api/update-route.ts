@@ -19,14 +19,6 @@ import type { RateLimit } from '../limits.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 import { listEtags } from '../representation.ts';
 import { type BodyRules, readText, findKnownBot } from '../request.ts';
-import {
-  createHeaders,
-  createProblems,
-  createReference,
-  type JsonObject,
-  type Paths,
-  toJson,
-} from './operation.ts';
 
 /**
  * Applies an update and makes it durable. Returns the commit of its content; null where no content changed. When it
@@ -336,7 +328,7 @@ const updateExample = '{"bot": {"count": 156}}';
 const statsExample = '{"server_count": 156}';
 
 /** The keys that lists of bots call the number of servers by. */
-const countKeys = ['server_count', 'serverCount', 'guild_count', 'guildCount', 'servers', 'guilds', 'count'];
+const countKeys = Object.keys(resolveProperties({ $ref: '#/$defs/stats' }));
 
 const noCountAdvice = `there is no number of servers: send it as one of ${countKeys.join(', ')}, such as ${statsExample}`;
 
@@ -467,132 +459,3 @@ function findHidden(value: unknown, pointer: string): string | undefined {
   }
   return undefined;
 }
-
-interface WriteAnswer {
-  readonly description: string;
-  readonly schema: JsonObject;
-}
-
-const updateAnswer: WriteAnswer = {
-  description:
-    'The keys as they are stored. `commit` is the commit that has them; null where only a count changed, or nothing did.',
-  schema: { $ref: 'update-answer.schema.json' },
-};
-
-function createResponses({ description, schema }: WriteAnswer, ...problems: readonly number[]): JsonObject {
-  const headers = createHeaders(['Cache-Control', 'RateLimit', 'RateLimit-Policy']);
-  const later =
-    'The same, on a service that waits for its Git server, which does not have the change yet. Do not send it again.';
-  return {
-    '200': { description, headers, content: toJson(schema) },
-    '202': { description: later, headers, content: toJson(schema) },
-    ...createProblems(400, 401, 403, 404, 412, 413, 415, 422, 429, 503, ...problems),
-  };
-}
-
-const countSchema = { $ref: 'definitions.schema.json#/$defs/count' };
-
-const serversSchema = {
-  title: 'Servers',
-  description: 'The number of all servers, or a list with that of each shard.',
-  anyOf: [countSchema, { type: 'array', items: countSchema }],
-};
-
-const statsPost = {
-  security: [{ token: [] }],
-  requestBody: {
-    required: true,
-    content: {
-      'application/json': {
-        schema: {
-          title: 'Stats',
-          description:
-            'The number of servers. `shards` counts only as a list, and only if no other key has the number.',
-          type: 'object',
-          minProperties: 1,
-          properties: Object.fromEntries(countKeys.map((key) => [key, serversSchema])),
-        },
-        example: { server_count: 156 },
-      },
-    },
-  },
-  responses: createResponses(updateAnswer),
-};
-
-export const updatePaths: Paths = {
-  '/api/v2/bots/{id}': {
-    post: {
-      operationId: 'updateBot',
-      summary: 'Post a count or change keys',
-      description: `Any of \`${writableKeys.join(' ')}\` in \`bot\`; all of them are changed or none, unless a 503 says that the keys are saved and the count is not. \`count\` is a whole number from 0 to 10,000,000,000. Status 200 or 202 means that the change is saved and is not lost.`,
-      security: [{ token: [] }],
-      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: {
-              anyOf: [{ $ref: 'update.schema.json' }, { $ref: 'definitions.schema.json#/$defs/flatUpdate' }],
-            },
-            example: { bot: { count: 156 } },
-          },
-        },
-      },
-      responses: createResponses(updateAnswer, 409),
-    },
-  },
-  '/api/v2/bots/{id}/stats': {
-    post: {
-      operationId: 'postStats',
-      summary: 'Post a count as to other lists',
-      description: `For programs that post to many lists. The number of all servers is in one of \`${countKeys.join(' ')}\`, or in a list the number of each shard, which are added up. The count of one shard, with \`shard_id\`, is refused; other keys are ignored. \`Authorization\` may begin with \`Bot\` or \`Token\`, too.`,
-      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
-      ...statsPost,
-    },
-  },
-  '/api/v2/bots/stats': {
-    post: {
-      operationId: 'postStatsByToken',
-      summary: 'Post a count for the bot of a token',
-      description: 'The same as `POST /api/v2/bots/:id/stats`, for the bot that the token belongs to.',
-      parameters: [createReference('parameters', 'If-Match')],
-      ...statsPost,
-    },
-  },
-  '/api/v2/bots/{id}/commands': {
-    put: {
-      operationId: 'putCommands',
-      summary: 'Post the commands',
-      description:
-        'What `GET /applications/{application.id}/commands` of Discord’s API returns, with `with_localizations=true` in all languages. The bot has these commands from then on, and no others: at most 200 of them, in 128 KiB. Names, descriptions, types, options and `nsfw` are kept, in the file `bots/…/ID.commands.json`; other keys are ignored. Send them when the bot starts: where nothing differs, nothing is written. `If-Match` takes the ETag that `GET` of this path has.',
-      security: [{ token: [] }],
-      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: { $ref: 'commands.schema.json#/properties/commands' },
-            example: [{ name: 'play', description: 'Plays a song' }],
-          },
-        },
-      },
-      responses: createResponses(
-        {
-          description:
-            '`commands` is how many there are. `commit` is the commit that has them; null where nothing differs.',
-          schema: {
-            title: 'CommandsAnswer',
-            type: 'object',
-            required: ['commands', 'commit'],
-            properties: {
-              commands: { type: 'integer' },
-              commit: { type: ['string', 'null'] },
-              note: { type: 'string' },
-            },
-          },
-        },
-        409,
-      ),
-    },
-  },
-};
