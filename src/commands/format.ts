@@ -5,13 +5,7 @@ import { readConfig } from '../app/config.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, formatFileName, gitkeep, isFolderName, isPage } from '../catalogue/page/layout.ts';
 import { groupByBot, listTop, readPageFile } from '../catalogue/page/page-file.ts';
-import {
-  pickCommands,
-  printCommands,
-  toCanonicalForm,
-  toCanonicalJson,
-  trailingCommaRule,
-} from '../catalogue/page/page.ts';
+import { pickCommands, printCommands, toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
 import { peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, printBlocked } from '../catalogue/settings/blocked.ts';
 import { createDiskReader, readSettings, settingsName } from '../catalogue/settings/settings.ts';
@@ -56,8 +50,8 @@ export interface FormatReport {
 
 /**
  * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings, profiles,
- * collections and who is blocked. A file that cannot
- * be parsed, but for commas after last values, or has no place in the catalogue is left as it is.
+ * collections and who is blocked. A file that cannot be parsed, but for commas after last values, or has no place in the
+ * catalogue is left as it is.
  * @param write whether files are written; if not, this only finds which would change
  * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written
  */
@@ -130,5 +124,5 @@ export async function formatCatalogue(
 
 /** Whether a file could be read but for commas after last values, which the canonical form does not have. */
 function hasTrailingCommas({ faults }: { readonly faults: readonly Fault[] }): boolean {
-  return faults[0]?.rule === trailingCommaRule;
+  return faults[0]?.rule === 'trailing-comma';
 }

@@ -139,7 +139,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     read: async (id) => (await read(toBotAddress(id), has('contents'))).json as BotRecord,
     async *list({ limit = Number.POSITIVE_INFINITY, ...query } = {}) {
-      let left = Number(limit);
+      // It may be a BigInt where types are not checked.
+      let left = Number(`${limit}`);
       let search: string | undefined = formatQuery({ ...query, limit: Math.min(left, 100) });
       while (search !== undefined) {
         const { json, headers } = await read(`${api}/bots${search}`, Array.isArray);
@@ -243,7 +244,7 @@ async function write(
   body: string,
   isExpected: IsExpected,
 ): Promise<unknown> {
-  const secret = String(token ?? '').trim();
+  const secret = typeof token === 'string' ? token.trim() : '';
   if (!/^[!-~]+$/.test(secret))
     throw new BotshelfError('the token is empty or incomplete: set it as it was issued', { isFinal: true });
   const headers = { Authorization: secret, 'Content-Type': 'application/json' };
@@ -341,8 +342,9 @@ export function autopost(options: AutopostOptions): Autopost {
 
 /** Returns a final error that says when the next attempt is. */
 function toPostponed(error: BotshelfError): BotshelfError {
-  const message = `${error.message}; the next attempt is in an hour`;
-  return new BotshelfError(message, { ...error, retryAfterMs: msPerHour });
+  const { message, status, type, errors, requestId, isFinal } = error;
+  const details = { status, type, errors, requestId, isFinal, retryAfterMs: msPerHour };
+  return new BotshelfError(`${message}; the next attempt is in an hour`, details);
 }
 
 function toDetails(error: unknown): Pick<BotshelfError, 'isFinal' | 'retryAfterMs'> {

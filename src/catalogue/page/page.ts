@@ -71,10 +71,7 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   };
 }
 
-/** The rule about commas after the last values: without them, the front matter could be read. */
-export const trailingCommaRule = 'trailing-comma';
-
-/** Returns the faults of front matter, or what is wrong with all of it. */
+/** Returns the faults of front matter, or what is wrong with all of it: YAML, or commas without which it could be read. */
 function describeFrontMatter(
   json: string,
   faults: readonly [JsonFault, ...JsonFault[]],
@@ -84,7 +81,7 @@ function describeFrontMatter(
   if ('data' in readStrictJson(dropTrailingCommas(json), '')) {
     const message =
       'a comma comes after the last value, which Prettier puts there: remove it or run "botshelf format", and add this folder to .prettierignore';
-    return [{ offset, rule: trailingCommaRule, message }];
+    return [{ offset, rule: 'trailing-comma', message }];
   }
   const isYaml = /^[\w-]+:(?:\s|$)/m.test(json) && !json.trimStart().startsWith('{');
   const message = 'the front matter is YAML: write JSON between the lines ---, such as {"name": "Homer"}';

@@ -37,7 +37,7 @@ export function openApi(
   { name, categories, license }: Pick<CatalogueSettings, 'name' | 'categories' | 'license'>,
 ): object {
   const file = fileURLToPath(import.meta.resolve('#openapi'));
-  const { info, components, paths, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as WrittenDocument;
+  const { info, components, paths, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Written;
   const { schemas, convert } = createConverter(categories);
   return {
     ...rest,
@@ -73,12 +73,8 @@ function describeLicense(license: string | null): string {
 const botPath = '/api/v2/bots/{id}';
 const commandsPath = '/api/v2/bots/{id}/commands';
 
-/** `schemas/openapi.json`, which has the writes. */
-interface WrittenDocument extends Readonly<Record<string, JsonObject>> {
-  readonly info: JsonObject;
-  readonly components: JsonObject;
-  readonly paths: Paths;
-}
+/** The file has the operations that write; the others are in the files of their routes. */
+type Written = Readonly<Record<'info' | 'components', JsonObject> & Record<'paths', Paths>>;
 
 /** Where a schema is. */
 interface SchemaPlace {

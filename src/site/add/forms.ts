@@ -431,7 +431,7 @@ function findFieldFaults(
     if (typeof value !== 'string') return [field.name, { key: field.fault }];
     if (fault.keyword === 'address')
       return [field.name, { key: 'fault.address', values: { address: toAsciiAddress(value) ?? '' } }];
-    const isLong = fault.keyword === 'maxLength' && field.kind === 'text';
+    const isLong = fault.keyword === 'maxLength' && field.kind === 'text' && fault.place.length === 1;
     return [field.name, isLong ? createLengthFault(field.name, value) : { key: field.fault }];
   });
   // Of several faults of a field the first is kept.

@@ -8,9 +8,9 @@ import { autopost } from '../../../clients/typescript/src/index.ts';
  * test/process/clients/driver.py does the same.
  */
 const wait = globalThis.setTimeout;
-globalThis.setTimeout = ((callback: () => void, ms: number) => {
+globalThis.setTimeout = ((callback: () => void, ms: number, ...values: []) => {
   if (ms > 3_000_000) console.log(`waits ${Math.round(ms / 60_000)} minutes`);
-  return wait(callback, ms > 3_000_000 ? ms / 18_000 : ms);
+  return wait(callback, ms > 3_000_000 ? ms / 18_000 : ms, ...values);
 }) as typeof wait;
 const [baseUrl = '', id = ''] = process.argv.slice(2);
 let line = '';

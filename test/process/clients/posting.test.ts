@@ -187,9 +187,9 @@ describe('a client that posts counts', () => {
           const waited = (): readonly string[] => lost.said().filter((line) => line.startsWith('waits '));
           await eventually(() => waited().length > 1);
           for (const line of waited()) match(line, /^waits (?:5[4-9]|6[0-6]) minutes$/);
-          const [first = ''] = lost.said().filter((line) => line.startsWith('error '));
-          match(first, pattern);
-          match(first, /; the next attempt is in an hour$/);
+          // On a slow machine another error comes first: no response in time.
+          const error = lost.said().find((line) => line.startsWith('error ') && pattern.test(line));
+          match(error ?? lost.said().join('\n'), /^error .*; the next attempt is in an hour$/);
           ok(!lost.said().includes('posted 4'));
           deepStrictEqual(await lost.stop(), [0, '']);
         };

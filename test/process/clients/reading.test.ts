@@ -250,7 +250,7 @@ describe('a client', () => {
     const values = { count: 7n as unknown as number };
     match((await errorOf(client.post('7', token, values))).message, /^this cannot be sent as JSON: .*BigInt/);
     strictEqual((await errorOf(client.putCommands('7', token, [null]))).isFinal, true);
-    strictEqual((await errorOf(client.post('7', 7 as unknown as string, { count: 1 }))).status, 401);
+    match((await errorOf(client.post('7', 7 as unknown as string, { count: 1 }))).message, /^the token is /);
   });
 
   needs('python3', it)('does the same, and asks for compression: Python', async () => {
@@ -289,7 +289,12 @@ print(json.dumps([
       ...(['cut', problem, 'pass', foreign, problem, 'pass', problem, foreign, 'pass'] as const),
       { status: 412, headers, body },
       { status: 429, headers, body },
-      ...[problem, problem, problem, proxied404, proxied404, proxied404],
+      problem,
+      problem,
+      problem,
+      proxied404,
+      proxied404,
+      proxied404,
     );
     const none = [null, null, true, false, null, 0];
     deepStrictEqual(await runPython(code, proxy.address, userAgent, token), [
