@@ -118,7 +118,7 @@ export interface MainPage {
   edited?: number;
   images?: Images;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite: string;
   /**
@@ -167,7 +167,7 @@ export interface Images {
   /**
    * @maxItems 20
    *
-   * Items: An absolute https address without user name or password.
+   * Items: An absolute https address without user name or password; a new one is in ASCII.
    */
   preview?: string[];
 }
@@ -242,7 +242,7 @@ export interface BotRecord {
   codehost: FullCodehost;
   images: FullImages;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite: string;
   legacy: boolean;
@@ -284,7 +284,7 @@ export interface FullImages {
   /**
    * @maxItems 20
    *
-   * Items: An absolute https address without user name or password.
+   * Items: An absolute https address without user name or password; a new one is in ASCII.
    */
   preview: string[];
 }
@@ -466,7 +466,7 @@ export interface UpdateValues {
    */
   count?: number;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite?: string;
   nsfw?: boolean;
@@ -650,7 +650,7 @@ export interface SettingsFile {
    */
   repository?: {
     /**
-     * An absolute https address without user name or password.
+     * An absolute https address without user name or password; a new one is in ASCII.
      */
     home: string;
     /**
@@ -810,12 +810,12 @@ export interface Command {
    * A name in Discord.
    */
   name: string;
-  name_localizations?: CommandNames;
+  name_localizations?: CommandNames | null;
   /**
    * A description in Discord.
    */
   description?: string;
-  description_localizations?: CommandDescriptions;
+  description_localizations?: CommandDescriptions | null;
   /**
    * Whether it is for adults only.
    */
@@ -857,12 +857,12 @@ export interface CommandOption {
    * A name in Discord.
    */
   name: string;
-  name_localizations?: CommandNames;
+  name_localizations?: CommandNames | null;
   /**
    * A description in Discord.
    */
   description?: string;
-  description_localizations?: CommandDescriptions;
+  description_localizations?: CommandDescriptions | null;
   /**
    * Whether the command cannot be used without it.
    */

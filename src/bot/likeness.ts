@@ -1,16 +1,16 @@
 import { parseUrl } from '../lib/network.ts';
 
 /**
- * Returns keys of a name. Two names are the same if they have a key in common: without case, accents, width, blanks,
- * punctuation and invisible characters, and with letters and digits that look alike as one. So are names with the same
- * slug. A name of symbols alone keeps them.
+ * Returns keys of a name. Two names are the same if they have a key in common: of letters and digits only, without case,
+ * accents and width, and with those that look alike as one. Signs such as those of C++ and C# are kept. So names with the
+ * same slug are the same but for such signs, and a name of symbols alone has no key.
  */
 export function toNameKeys(name: string): readonly string[] {
   const visible = name.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}\s]+/gu, '');
-  const letters = visible.replaceAll(/[^\p{L}\p{N}|]+/gu, '') || visible;
+  const letters = visible.match(/\p{L}[+#]+|[\p{L}\p{N}|]/gu)?.join('') ?? '';
   // The bar looks like an l, and slugs leave it out.
-  const spellings = letters.includes('|') ? [letters, letters.replaceAll('|', '')] : [letters];
-  return spellings.filter((spelling) => spelling !== '').map(fold);
+  const withoutBars = letters.replaceAll('|', '');
+  return withoutBars === '' ? [] : [...new Set([letters, withoutBars])].map(fold);
 }
 
 /** Returns the end of the address of a name: its letters and digits of any script, in lower case, with hyphens between words. */
@@ -34,32 +34,34 @@ function fold(text: string): string {
     .replaceAll('vv', 'w');
 }
 
-/** Latin letters, each with characters that look like it in either case, as in the confusables of UTS 39. */
+/** Latin letters, each with characters that look like it in either case, as in the confusables of UTS 39, and its small capital. */
 const lookalikes = new Map(
   Object.entries({
-    a: 'аαɑ',
-    b: 'вβ',
-    c: 'сϲ',
-    d: 'ԁ',
-    e: 'еε',
-    g: 'ɡց',
-    h: 'нһηհ',
-    j: 'јϳ',
-    k: 'кκ',
-    l: 'i1|іιɩӏǀ',
-    m: 'мμ',
-    n: 'νոռ',
-    o: '0оοօ',
-    p: 'рρ',
-    q: 'ԛ',
-    s: 'ѕ',
-    t: 'тτ',
-    u: 'սυ',
-    v: 'ѵ',
-    w: 'ԝ',
+    a: 'аαɑᴀ',
+    b: 'вβʙ',
+    c: 'сϲᴄ',
+    d: 'ԁᴅ',
+    e: 'еεᴇ',
+    f: 'ꜰ',
+    g: 'ɡցɢ',
+    h: 'нһηհʜ',
+    j: 'јϳᴊ',
+    k: 'кκᴋ',
+    l: 'i1|іιɩӏǀɪʟ',
+    m: 'мμᴍ',
+    n: 'νոռɴ',
+    o: '0оοօᴏ',
+    p: 'рρᴘ',
+    q: 'ԛꞯ',
+    r: 'ʀ',
+    s: 'ѕꜱ',
+    t: 'тτᴛ',
+    u: 'սυᴜ',
+    v: 'ѵᴠ',
+    w: 'ԝᴡ',
     x: 'хχ',
-    y: 'уүγ',
-    z: 'ζ',
+    y: 'уүγʏ',
+    z: 'ζᴢ',
   }).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
 );
 

@@ -1,3 +1,4 @@
+import { isExpiring } from '../bot/address.ts';
 import { msPerDay } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/invite.ts';
@@ -7,7 +8,8 @@ import { compareFaults, createFileFault, findPosition } from '../catalogue/page/
 import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { Page } from '../catalogue/page/page.ts';
-import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
+import { formatPlace, isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
+import { validate } from '../catalogue/page/schema.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
 import {
@@ -17,6 +19,7 @@ import {
   type CatalogueSettings,
   settingsName,
 } from '../catalogue/settings/settings.ts';
+import { findImages } from '../catalogue/store/bot-index.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { fetchMissing } from '../git/remotes.ts';
 import { createLocator } from '../lib/json.ts';
@@ -53,10 +56,14 @@ export function findChangedMainPage(
 
 function checkMainPage({ id, page }: ReadablePage, former: PageFile | undefined): Finding[] {
   const before = former?.page?.data ?? {};
-  return keyRules.flatMap(({ key, rule, severity, find }) => {
+  const addresses = validate('main-page', page.data, null, before)
+    .filter(({ keyword }) => keyword === 'address')
+    .map(({ place, message }) => page.faultAt(place, 'address', formatPlace(place) + message));
+  const changes = keyRules.flatMap(({ key, rule, severity, find }) => {
     const message = find(page.data[key], before[key], { id, former, page });
     return message === undefined ? [] : [{ ...page.faultAt([key], rule, message), severity }];
   });
+  return [...addresses.map(toErrorFinding), ...changes];
 }
 
 /** A refused value of a key of a main page, or a warning about it. */
@@ -77,6 +84,15 @@ interface MainPageChange {
 
 const keyRules: readonly KeyRule[] = [
   { key: 'authors', rule: 'former-page', severity: 'warning', find: findUnreadable },
+  {
+    key: 'id',
+    rule: 'id-zeros',
+    severity: 'notice',
+    find: (_now, _before, { id, former }) =>
+      former === undefined && /^0\d/.test(id)
+        ? `${id} is another bot than ${id.replace(/^0+(?=\d)/, '')}: leave the zeros out, unless the bot has them`
+        : undefined,
+  },
   { key: 'created', rule: 'created-stays', severity: 'error', find: findOtherCreated },
   // A bot with such a time would be the newest one until then.
   ...['created', 'edited'].map((key): KeyRule => {
@@ -107,6 +123,7 @@ const keyRules: readonly KeyRule[] = [
   { key: 'invite', rule: 'administrator-added', severity: 'notice', find: findAdministrator },
   { key: 'invite', rule: 'invite-server', severity: 'warning', find: findServerInvite },
   { key: 'invite', rule: 'invite-other-bot', severity: 'warning', find: findOtherBot },
+  { key: 'images', rule: 'image-expires', severity: 'warning', find: findExpiringImage },
 ];
 
 function createRemovalNotice({ path, page }: PageFile): Finding {
@@ -362,6 +379,17 @@ function findOtherBot(now: unknown, before: unknown, { id, page }: MainPageChang
   const other = findOtherClient(now, [id, page.data['oauth']]);
   if (other === undefined || other === findOtherClient(String(before), [id])) return undefined;
   return `invite adds the bot ${other}, not ${id}: correct the link, or set oauth to ${other} if that is the client of this bot`;
+}
+
+/** Looks at the images of the page, too. */
+function findExpiringImage(_now: unknown, _before: unknown, change: MainPageChange): string | undefined {
+  const [images = [], known = []] = [change.page, change.former?.page].map((page) =>
+    page ? [...Object.values(page.data['images'] ?? {}).flat(), ...findImages(page.page)] : [],
+  );
+  const address = images.find((image) => isExpiring(String(image)) && !known.includes(image));
+  return address === undefined
+    ? undefined
+    : `the image ${quoteValue(address)} has an address that stops working after some time: use one that stays`;
 }
 
 /** Returns `adds "1" and removes "2"`; empty if both lists have the same entries. */

@@ -7,6 +7,7 @@ import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts'
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { Page } from '../catalogue/page/page.ts';
 import { checkFiles, type PageLimits } from '../catalogue/page/rules.ts';
+import { parseProfile, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, type Blocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import {
@@ -166,7 +167,7 @@ async function checkBots(
     return {
       files: report.files,
       findings: [
-        ...(concernsSideFiles(changes) ? await checkBeside(now, paths) : []),
+        ...(concernsSideFiles(changes) ? await checkBeside(was, now, paths) : []),
         ...('faults' in blocked ? blocked.faults.map(toErrorFinding) : []),
         ...((await now.list(botsFolder)).size === 0 ? [missingBots] : []),
         ...findings,
@@ -213,11 +214,26 @@ function isOfChange(paths: readonly string[]): (finding: Finding) => boolean {
   };
 }
 
-async function checkBeside(now: CatalogueSource, paths: readonly string[]): Promise<Finding[]> {
+async function checkBeside(
+  was: CatalogueSource,
+  now: CatalogueSource,
+  paths: readonly string[],
+): Promise<Finding[]> {
   const { findings } = await checkSideFiles(now);
-  return findings.filter(
+  const own = findings.filter(
     ({ path, rule }) => isSideFile(path) && (paths.includes(path) || rulesOfCollections.has(rule)),
   );
+  for (const path of new Set(paths)) {
+    const [folder, name = ''] = path.split('/');
+    const bytes = await now.readFile(path);
+    if (folder !== peopleFolder || !Buffer.isBuffer(bytes)) continue;
+    const before = await was.readFile(path);
+    const former = Buffer.isBuffer(before) ? parseProfile(name, before) : {};
+    const parsed = parseProfile(name, bytes, former);
+    if ('faults' in parsed)
+      own.push(...parsed.faults.filter(({ rule }) => rule === 'address').map(toErrorFinding));
+  }
+  return own;
 }
 
 function isSideFile(path: string): boolean {

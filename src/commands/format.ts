@@ -50,8 +50,8 @@ export interface FormatReport {
 
 /**
  * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings, profiles,
- * collections and who is blocked. A file that cannot
- * be parsed or has no place in the catalogue is left as it is.
+ * collections and who is blocked. A file that cannot be parsed, but for commas after last values, or has no place in the
+ * catalogue is left as it is.
  * @param write whether files are written; if not, this only finds which would change
  * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written
  */
@@ -96,7 +96,7 @@ export async function formatCatalogue(
       if (!Buffer.isBuffer(bytes) || name === gitkeep) continue;
       files += 1;
       const parsed = parseSideFile(path, bytes);
-      if ('faults' in parsed) faults.push(...parsed.faults);
+      if ('faults' in parsed && !hasTrailingCommas(parsed)) faults.push(...parsed.faults);
       else if (folder === peopleFolder) await rewrite(path, (text) => toCanonicalJson(text, 'profile'));
       else await rewrite(path, (text) => toCanonicalForm(text, 'collection'));
     }
@@ -113,15 +113,17 @@ export async function formatCatalogue(
       const file = isWanted(formatFileName(place)) ? readPageFile(root, place) : undefined;
       if (file === undefined) continue;
       files += 1;
-      if (file.page === undefined) {
-        faults.push(...file.faults);
-        continue;
-      }
-      const { commands } = file.page.data;
-      if (isPage(place)) await rewrite(file.path, toCanonicalForm);
+      const { commands } = file.page?.data ?? {};
+      if (file.page === undefined && !hasTrailingCommas(file)) faults.push(...file.faults);
+      else if (isPage(place)) await rewrite(file.path, toCanonicalForm);
       else await rewrite(file.path, () => printCommands(pickCommands(commands as Command[]) as Command[]));
     }
     onProgress(files, (done + 1) / tops.length);
   }
   return { files, changed: changed.toSorted(), faults: faults.toSorted(compareFaults) };
+}
+
+/** Whether a file could be read but for commas after last values, which the canonical form does not have. */
+function hasTrailingCommas({ faults }: { readonly faults: readonly Fault[] }): boolean {
+  return faults[0]?.rule === 'trailing-comma';
 }

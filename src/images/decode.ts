@@ -20,7 +20,7 @@ export interface DecodedImage {
  */
 export async function decode(bytes: Uint8Array, size: CopySize): Promise<DecodedImage> {
   try {
-    const image = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'warning', pages: 1 });
+    const image = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error', pages: 1 });
     const header = await image.metadata();
     if (Math.max(header.width, header.height) > maxSidePx)
       throw new Error(`a side exceeds ${maxSidePx} pixels`);

@@ -16,13 +16,14 @@ describe('the likeness', () => {
             line.startsWith('='),
           ));
 
-  it('of names with one slug of letters or digits', () => {
+  it('of names with one slug of letters or digits, and without + and #', () => {
     const unit = fc.oneof(
       fc.constantFrom(...Array.from('lI1|rnvv ßẞΣς ŀ🅐-')),
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
     );
     const property = fc.property(fc.string({ unit }), (name) => {
       const slug = toNameSlug(name);
+      if (/[+#]/.test(name.normalize('NFKD'))) return true;
       return !/[\p{L}\p{N}]/u.test(slug) || toNameKeys(name).some((key) => toNameKeys(slug).includes(key));
     });
     fc.assert(property);

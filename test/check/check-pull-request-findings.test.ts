@@ -19,6 +19,49 @@ import {
 import { testRepository } from '../support/repository.ts';
 import { sampleImage } from '../support/sample-images.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { profile } from '../support/side-files.ts';
+
+describe('an address in a pull request', () => {
+  const [website, signed] = ['https://exämple.org/', 'https://cdn.example.org/a.png?ex=67a1b2c3&hm=0'];
+  const listed = { website, images: { avatar: signed } };
+
+  it('has to be in ASCII if it is new, and should not expire @slow', async () => {
+    const repo = catalogueOfTwo({
+      [pagePath(homer)]: homers(listed, `![](${signed})`),
+      'people/1.json': profile({ website }),
+    });
+    pullRequest(repo, {
+      [pagePath(homer)]: homers({ ...listed, support: 'https://example.org/%zz' }, `![](${signed}0)`),
+      [pagePath(lenny)]: lennys({ images: { preview: ['https://example.org/1.png', signed] } }),
+      'people/1.json': profile({ website, name: 'Ada L.' }),
+      'people/2.json': profile({ website }),
+    });
+    const { found, text } = await check(repo);
+    deepStrictEqual(
+      found.filter((line) => /address|expires/.test(line)),
+      [
+        `${pagePath(homer)} image-expires warning`,
+        `${pagePath(homer)} address error`,
+        `${pagePath(lenny)} image-expires warning`,
+        'people/2.json address error',
+      ],
+    );
+    match(
+      text,
+      /:\d+:\d+ address support: "https:\/\/example.org\/%zz" has .*: write "https:\/\/example.org\/%25zz"/,
+    );
+    match(
+      text,
+      /:\d+:\d+ address website: "https:\/\/exämple.org\/" .*: write "https:\/\/xn--exmple-cua.org\/"/,
+    );
+  });
+
+  it('stays valid as it is listed', async () => {
+    const { folder } = catalogueOfTwo({ [pagePath(homer)]: homers(listed) });
+    deepStrictEqual((await checkWorkTree(folder)).found, []);
+    strictEqual((await botshelf(folder, ['check'])).code, 0);
+  });
+});
 
 describe('a token in a pull request is found', () => {
   it('in a page, in any other file, in a file’s name @slow', async () => {
@@ -149,6 +192,12 @@ describe('a maintainer is informed of a pull request', () => {
     match(messages[2] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
     match(text, /^bots\/007\/7\.en\.md:3:11 name-taken warning: name: /m);
     match(text, /^5 files, 0 faults, 7 warnings$/m);
+  });
+
+  it('that adds a bot whose ID begins with zeros', async () => {
+    const { found, messages } = await checkChange({ [pagePath('0042')]: mainPage({ name: 'Zero' }) });
+    deepStrictEqual(found, [`${pagePath('0042')} id-zeros notice`]);
+    match(messages[0] ?? '', /^0042 is another bot than 42: leave the zeros out/);
   });
 
   it('that adds a bot whose name several have, however it is written', async () => {

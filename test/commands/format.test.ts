@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { toCanonicalForm } from '../../src/catalogue/page/page.ts';
 import { botshelf } from '../support/command-line.ts';
 import { mainPage, writeFiles } from '../support/sample.ts';
 import { collection, profile } from '../support/side-files.ts';
@@ -52,6 +53,28 @@ describe('botshelf format', () => {
     );
   });
 
+  it('drops the commas that Prettier puts after last values, in texts none', async () => {
+    const root = tempFolder();
+    const [page, fun] = ['bots/001/1.en.md', 'collections/fun.en.md'];
+    const comma = { description: ',]', images: { avatar: null, preview: ['https://example.org/a,}'] } };
+    const good = { [page]: mainPage(comma), [fun]: collection({ bots: ['1', '2'] }) };
+    const withCommas = Object.entries(good).map(([path, text]) => [
+      path,
+      text.replaceAll(/(?=\n *[\]}])/g, ','),
+    ]);
+    writeFiles(root, { ...Object.fromEntries(withCommas), 'bots/002/2.en.md': '---\n{"a":,}\n---\n' });
+    const { stdout } = await botshelf(root, ['format']);
+    match(
+      stdout,
+      /^bots\/001\/1\.en\.md\ncollections\/fun\.en\.md\n.*2\.en\.md:2:6 json .*\n3 files, 2 formatted, 1 left alone\n$/,
+    );
+    for (const [path, text] of Object.entries(good))
+      strictEqual(
+        readFileSync(join(root, path), 'utf8'),
+        toCanonicalForm(text, path === fun ? 'collection' : 'main-page'),
+      );
+  });
+
   it('brings the settings into canonical form', async () => {
     const root = catalogue();
     const settings = '{"language": "de", "name": "A"}';
@@ -79,13 +102,13 @@ describe('botshelf format', () => {
 
   it('names a file that is no page and leaves it alone', async () => {
     const root = catalogue();
-    const broken = '---\n{"name": "A",}\n---\n';
+    const broken = '---\n{"name": "A"\n---\n';
     writeFiles(root, { 'bots/003/3.en.md': broken, 'bots/003/4.en.md': messy });
     const { code, stdout } = await botshelf(root, ['format']);
     const lines = stdout.split('\n');
     strictEqual(code, 1);
     strictEqual(lines[0], 'bots/001/1.en.md');
-    match(lines[1] ?? '', /^bots\/003\/3\.en\.md:2:\d+ json /);
+    match(lines[1] ?? '', /^bots\/003\/3\.en\.md:3:\d+ json /);
     match(lines[2] ?? '', /^bots\/003\/4\.en\.md:1:1 wrong-folder /);
     strictEqual(lines[3], '3 files, 1 formatted, 2 left alone');
     strictEqual(readFileSync(join(root, 'bots/003/3.en.md'), 'utf8'), broken);

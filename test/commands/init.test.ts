@@ -29,6 +29,7 @@ describe('botshelf init', () => {
       '.github/CODEOWNERS',
       '.github/workflows/catalogue.yml',
       '.gitignore',
+      '.prettierignore',
       'MAINTAINERS.md',
       'README.md',
       'bots/.gitkeep',

@@ -50,6 +50,14 @@ describe('decoding an image', () => {
     deepEqual((await decode(original, 'avatar')).bytes, (await decode(original, 'avatar')).bytes);
   });
 
+  it('JPEG of a phone: parameters of its scan that no decoder needs may be wrong', async () => {
+    const original = await sampleImage({ format: 'jpeg' });
+    const scan = original.indexOf('ffda', 0, 'hex') + 2;
+    // The last coefficient of a scan, which is always 63 here.
+    original[scan + original.readUInt16BE(scan) - 2] = 0;
+    equal((await decode(original, 'avatar')).width, 40);
+  });
+
   it('GIF animation: the first frame is taken', async () => {
     const { bytes, width, height } = await decode(await sampleAnimation(), 'avatar');
     deepEqual([(await sharp(bytes).metadata()).pages, width, height], [undefined, 40, 30]);
@@ -73,15 +81,16 @@ describe('decoding what is hostile', () => {
       await refusal(samplePng({ width: side, height: side, pixels: Buffer.alloc(1000) }), message);
   });
 
-  it('truncated PNG: half an image is refused, not filled up with grey', async () => {
-    const noise = { type: 'gaussian', mean: 99, sigma: 50 } as const;
-    const whole = await sharp({ create: { width: 200, height: 200, channels: 3, noise, background: '#fff' } })
-      .png()
-      .toBuffer();
-    await refusal(whole.subarray(0, whole.length / 2));
-    await refusal(whole.subarray(0, 50));
-    await refusal(Buffer.alloc(0));
-  });
+  for (const format of ['png', 'jpeg', 'webp', 'gif'] as const)
+    it(`truncated ${format}: a part of an image is refused, not filled up with grey`, async () => {
+      const noise = { type: 'gaussian', mean: 99, sigma: 50 } as const;
+      const create = { width: 200, height: 200, channels: 3, noise, background: '#fff' } as const;
+      const whole = await sharp({ create }).toFormat(format).toBuffer();
+      await refusal(whole.subarray(0, whole.length * 0.99));
+      await refusal(whole.subarray(0, whole.length / 2));
+      await refusal(whole.subarray(0, 50));
+      await refusal(Buffer.alloc(0));
+    });
 
   const script =
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>';

@@ -13,7 +13,7 @@ interface Operation {
   readonly description?: string;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly content: { 'application/json': { readonly example?: unknown } } };
-  readonly responses: Readonly<Record<string, { readonly description?: string }>>;
+  readonly responses: Readonly<Record<string, { readonly description: string } | Reference>>;
 }
 
 interface Reference {
@@ -146,7 +146,11 @@ function formatRoute(
     `<details>\n<summary><code>${title}</code></summary>`,
     description,
     ...(others.length === 0 ? [] : formatParameters(others, document.components.schemas)),
-    ...good.map(([status, { description: text = '' }]) => `**${status}** ${text}`),
+    ...good.map(([status, response]) => {
+      const { responses } = document.components;
+      const described = '$ref' in response ? responses[response.$ref.replace(/.*\//, '')] : response;
+      return `**${status}** ${described?.description ?? ''}`;
+    }),
     ...(own.length === 0 ? [] : [`[Errors](#errors): ${own.join(', ')}.`]),
     ...(description.startsWith('The same as') ? [] : [example]),
     '</details>\n',

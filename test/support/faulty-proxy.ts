@@ -1,9 +1,16 @@
-import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as send,
+  type ServerResponse,
+} from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { listenOnLoopback } from './loopback.ts';
 
-/** What happens to one request: its connection is cut, nothing comes or only half a response, or a response of the test. */
+/** What happens to one request: its connection is cut, nothing comes or only half a response, or a response of the test; or nothing. */
 export type ProxyFault =
+  | 'pass'
   | 'cut'
   | 'hang'
   | 'half'
@@ -17,6 +24,8 @@ export interface FaultyProxy {
   /** What happens to the next requests, one each; what comes after goes to the target. */
   readonly faults: ProxyFault[];
   requests: number;
+  /** Those of the last request. */
+  headers: IncomingHttpHeaders;
   /** The most requests that were in flight at the same time. */
   mostInFlight: number;
 }
@@ -30,15 +39,17 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   };
   const server = createServer((request, response) => {
     proxy.requests++;
+    proxy.headers = request.headers;
     inFlight++;
     response.on('close', () => inFlight--);
     void noteInFlight();
     const fault = proxy.faults.shift();
-    if (fault === undefined) forward(proxy.target, request, response);
+    if (fault === undefined || fault === 'pass') forward(proxy.target, request, response);
     else if (fault === 'cut') request.socket.destroy();
-    else if (fault === 'half')
-      response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"bot": ');
-    else if (fault !== 'hang') response.writeHead(fault.status, fault.headers).end(fault.body);
+    else if (fault === 'half') {
+      const type = request.url?.endsWith('.ndjson') ? 'application/x-ndjson' : 'application/json';
+      response.writeHead(200, { 'Content-Type': type }).write('{"bot": ');
+    } else if (fault !== 'hang') response.writeHead(fault.status, fault.headers).end(fault.body);
   });
   const { port } = await listenOnLoopback(server);
   const proxy: FaultyProxy = {
@@ -46,6 +57,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
     target,
     faults: [],
     requests: 0,
+    headers: {},
     mostInFlight: 0,
   };
   return proxy;

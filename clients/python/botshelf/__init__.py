@@ -11,10 +11,11 @@ import re
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPMessage
-from typing import Any, NamedTuple, Optional, TypedDict, Union
+from http.client import HTTPException, HTTPMessage, InvalidURL
+from typing import Any, NamedTuple, Optional, TypedDict, TypeVar, Union
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -170,31 +171,57 @@ class BotshelfError(Exception):
 
     ``status`` is None where no response came. ``retry_after`` is how many seconds the service asks to wait, an hour at
     most. ``is_final`` says that the same request fails again until somebody changes something, such as the token.
+    ``type`` is that of the problem, such as ``urn:botshelf:problem:bad-token``, and None if the service did not send
+    the response; ``errors`` has each mistake of the request, and ``request_id`` is what the log of the service calls it.
     """
 
     def __init__(
-        self, message: str, status: Optional[int] = None, retry_after: float = 0, is_final: bool = False
+        self,
+        message: str,
+        status: Optional[int] = None,
+        retry_after: float = 0,
+        is_final: bool = False,
+        type: Optional[str] = None,
+        errors: Iterable[dict[str, str]] = (),
+        request_id: Optional[str] = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
         self.is_final = is_final
+        self.type = type
+        self.errors = list(errors)
+        self.request_id = request_id
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether the bot is not listed, or no longer. A 404 of a proxy does not say so."""
+        return bool(re.search(":(unknown|removed)-bot$", self.type or ""))
+
+
+_Result = TypeVar("_Result")
 
 
 class Client:
-    """A list of bots. :param timeout: how many seconds a request may take; of an export: until its next bytes"""
+    """A list of bots. A read that fails in passing is tried three times.
 
-    def __init__(self, base_url: str, timeout: float = 10) -> None:
+    :param timeout: how many seconds a request may take; of an export: until its next bytes
+    :param user_agent: names your program and how to reach you, such as ``my-stats/1.0 (ops@example.org)``
+    """
+
+    def __init__(self, base_url: str, timeout: float = 10, user_agent: Optional[str] = None) -> None:
         self._address = base_url.rstrip("/") + "/api/v2"
         self._timeout = timeout
+        self._user_agent = user_agent or f"botshelf-python/{__version__}"
 
     def read(self, bot_id: Union[int, str]) -> BotRecord:
         """Returns a bot with its pages. :raises BotshelfError:"""
-        return self._request(self._address_of(bot_id))[0]
+        return self._read(self._address_of(bot_id), _has("contents"))[0]
 
     def post(self, bot_id: Union[int, str], token: Optional[str], values: UpdateValues) -> UpdateAnswer:
         """Changes a bot: all of the values or none. What is returned is saved. :raises BotshelfError:"""
-        return self._request(self._address_of(bot_id), {"bot": values}, _to_secret(token))[0]
+        body = _to_json(lambda: {"bot": values})
+        return self._request(self._address_of(bot_id), _has("bot"), body, _to_secret(token))[0]
 
     def put_commands(self, bot_id: Union[int, str], token: Optional[str], commands: Iterable[Any]) -> CommandsAnswer:
         """Puts the commands of a bot in place of those it had. What is returned is saved.
@@ -202,15 +229,16 @@ class Client:
         :param commands: as Discord's API has them, or as ``tree.fetch_commands()`` of discord.py returns them
         :raises BotshelfError:
         """
+        body = _to_json(lambda: _pick_commands(commands))
         address = f"{self._address_of(bot_id)}/commands"
-        return self._request(address, _pick_commands(commands), _to_secret(token), "PUT")[0]
+        return self._request(address, _has("commands"), body, _to_secret(token), "PUT")[0]
 
     def list(self, limit: float = math.inf, **query: Any) -> Iterator[BotListElement]:
         """Yields the bots of a query, without their pages: all, or ``limit`` of them. :raises BotshelfError:"""
         left = limit
         search: Optional[str] = _format_query({**query, "limit": min(limit, 100)})
         while search is not None:
-            bots, headers = self._request(f"{self._address}/bots{search}")
+            bots, headers = self._read(f"{self._address}/bots{search}", lambda bots: isinstance(bots, list))
             for bot in bots:
                 if left <= 0:
                     return
@@ -222,12 +250,20 @@ class Client:
 
     def counts(self, since: Optional[str] = None) -> dict[str, LatestCount]:
         """Returns the latest counts by bot: all, or those reported later than ``since``. :raises BotshelfError:"""
-        return self._request(f"{self._address}/counts{_format_query({'since': since})}")[0]
+        address = f"{self._address}/counts{_format_query({'since': since})}"
+        return self._read(address, lambda counts: _has()(counts) and all(map(_has("reportedAt"), counts.values())))[0]
 
     def export(self) -> Export:
         """Returns all bots with their pages and files, which are read as they come. :raises BotshelfError:"""
-        exchange = _Exchange(f"{self._address}/export.ndjson", self._timeout)
-        return Export(exchange.response.headers.get("X-Cursor"), exchange.read_lines())
+
+        def start() -> Export:
+            exchange = _Exchange(f"{self._address}/export.ndjson", self._timeout, self._user_agent)
+            headers = exchange.response.headers
+            if not headers.get("Content-Type", "").startswith("application/x-ndjson"):
+                raise exchange.foreign()
+            return Export(headers.get("X-Cursor"), exchange.read_lines())
+
+        return _retry(start)
 
     def changes(
         self,
@@ -250,9 +286,11 @@ class Client:
         failures = 0
         while True:
             try:
-                page = self._request(f"{self._address}/changes{_format_query({'since': since})}")[0]
+                address = f"{self._address}/changes{_format_query({'since': since})}"
+                page = self._request(address, _has("changes", "next"))[0]
             except BotshelfError as error:
-                if error.is_final:
+                # No request of ours makes a 404: the service is not there for a while.
+                if error.is_final and error.status != 404:
                     raise
                 _call(on_error or _print_error("The changes were not read"), error)
                 time.sleep(_back_off(interval, failures, error))
@@ -268,44 +306,68 @@ class Client:
     def _address_of(self, bot_id: Union[int, str]) -> str:
         return f"{self._address}/bots/{quote(str(bot_id), safe='')}"
 
+    def _read(self, address: str, is_expected: Callable[[Any], bool]) -> tuple[Any, HTTPMessage]:
+        return _retry(lambda: self._request(address, is_expected))
+
     def _request(
-        self, address: str, body: Any = None, secret: str = "", method: str = "POST"
+        self,
+        address: str,
+        is_expected: Callable[[Any], bool],
+        body: Optional[bytes] = None,
+        secret: str = "",
+        method: str = "POST",
     ) -> tuple[Any, HTTPMessage]:
         deadline = time.monotonic() + self._timeout
-        exchange = _Exchange(address, self._timeout, body, secret, method)
-        return exchange.parse(b"".join(exchange.read(deadline))), exchange.response.headers
+        exchange = _Exchange(address, self._timeout, self._user_agent, body, secret, method)
+        received = exchange.parse(b"".join(exchange.read(deadline)))
+        if not is_expected(received):
+            raise exchange.foreign()
+        return received, exchange.response.headers
 
 
 class _Exchange:
     """A request, and its response as it comes. ``secret`` is in no error. :raises BotshelfError:"""
 
     def __init__(
-        self, address: str, timeout: float, body: Any = None, secret: str = "", method: str = "POST"
+        self,
+        address: str,
+        timeout: float,
+        user_agent: str,
+        body: Optional[bytes] = None,
+        secret: str = "",
+        method: str = "POST",
     ) -> None:
         self._method = "GET" if body is None else method
         self._address, self._secret = address, secret
-        headers = {"User-Agent": f"botshelf-python/{__version__}"}
+        headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip"}
         if secret:
             headers.update({"Authorization": secret, "Content-Type": "application/json"})
-        data = None if body is None else json.dumps(body).encode()
         deadline = time.monotonic() + timeout
         try:
-            request = Request(address, data=data, headers=headers, method=self._method)
+            if not re.match("https?://[!-~]+$", address):
+                raise ValueError("it does not begin with https://, or has a blank")
+            request = Request(address, data=body, headers=headers, method=self._method)
             self.response = _opener.open(request, timeout=timeout)
+        except (InvalidURL, ValueError) as error:
+            raise self._fail(f"the address, or a header, is invalid: {error}", is_final=True) from None
         except HTTPError as error:
             self.response = error
             raise self._problem(b"".join(self.read(deadline))) from None
-        except (OSError, HTTPException, ValueError) as error:
+        except (OSError, HTTPException) as error:
             raise self._no_response(error) from None
 
     def read(self, deadline: float = math.inf) -> Iterator[bytes]:
+        is_packed = self.response.headers.get("Content-Encoding") == "gzip"
+        unpacker = zlib.decompressobj(wbits=31) if is_packed else None
         try:
             with self.response:
                 while chunk := self.response.read1(65536):
-                    yield chunk
+                    yield unpacker.decompress(chunk) if unpacker else chunk
                     if time.monotonic() > deadline:
                         raise TimeoutError("timed out")
-        except (OSError, HTTPException, ValueError) as error:
+            if unpacker and not unpacker.eof:
+                raise EOFError("it was cut off")
+        except (OSError, HTTPException, ValueError, EOFError, zlib.error) as error:
             raise self._no_response(error) from None
 
     def read_lines(self) -> Iterator[Any]:
@@ -320,26 +382,41 @@ class _Exchange:
         try:
             return json.loads(text)
         except ValueError:
-            reason = "the response is not JSON: is this the address of the list?"
-            raise self._fail(reason, status=self.response.status) from None
+            raise self.foreign() from None
+
+    def foreign(self) -> BotshelfError:
+        """Returns the error of a response that a server in between has sent."""
+        reason = "the response is not that of a list of bots: is this the address of the list?"
+        return self._fail(reason, status=self.response.status)
 
     def _problem(self, text: bytes) -> BotshelfError:
         status, headers, reason = self.response.status, self.response.headers, self.response.reason
         # What stands between may say 404 or 401, too, for as long as it is not well.
         is_problem = headers.get("Content-Type", "").startswith("application/problem+json")
+        problem = self.parse(text) if is_problem else {}
+        if not _has()(problem):
+            problem = {}
+        errors = problem.get("errors")
         return self._fail(
-            f"{status} {self.parse(text).get('detail') if is_problem else reason}",
+            f"{status} {problem.get('detail', reason)}",
             status=status,
+            type=problem.get("type"),
+            errors=errors if isinstance(errors, list) else [],
+            request_id=headers.get("X-Request-Id"),
             retry_after=_read_retry_after(headers.get("Retry-After", "")),
-            is_final=is_problem and status in (400, 401, 403, 404, 410),
+            # 409 and 429 say that it is to be tried again.
+            is_final=is_problem and status < 500 and status not in (409, 429),
         )
 
     def _no_response(self, error: Exception) -> BotshelfError:
         return self._fail(f"no response: {str(error) or type(error).__name__}")
 
     def _fail(self, reason: str, **details: Any) -> BotshelfError:
-        hidden = reason.replace(self._secret, "(the token)") if self._secret else reason
-        return BotshelfError(f"{self._method} {self._address}: {hidden[:500]}", **details)
+        def hide(text: str) -> str:
+            return text.replace(self._secret, "(the token)") if self._secret else text
+
+        shown = json.loads(hide(json.dumps(details)))
+        return BotshelfError(f"{self._method} {self._address}: {hide(reason)[:500]}", **shown)
 
 
 class Autopost:
@@ -370,8 +447,8 @@ class Autopost:
         count: Callable[[], Optional[int]],
         commands: Optional[Callable[[], Iterable[Any]]],
     ) -> None:
-        wait: Optional[float] = 0
-        while wait is not None and not self._stopping.wait(wait):
+        wait = 0.0
+        while not self._stopping.wait(wait):
             try:
                 number = count()
             except Exception as error:
@@ -381,7 +458,8 @@ class Autopost:
                 listed = commands() if commands else None
             except Exception as error:
                 listed = error
-            wait = None if self._stopping.is_set() else poster.plan(*poster.send(number, listed))
+            if not self._stopping.is_set():
+                wait = poster.plan(*poster.send(number, listed))
 
 
 def autopost(
@@ -393,22 +471,24 @@ def autopost(
     commands: Optional[Callable[[], Iterable[Any]]] = None,
     interval: float = 1800,
     timeout: float = 10,
+    user_agent: Optional[str] = None,
     keep_alive: bool = False,
     on_post: Optional[Callable[[int], object]] = None,
     on_error: Optional[Callable[[Exception], object]] = None,
 ) -> Autopost:
     """Posts a bot's count now, and from then on when it has changed or an hour has passed, in a thread.
 
-    A failure is told to ``on_error`` and retried, later each time. Ends by itself where the service refuses the token or
-    does not know the bot.
+    A failure is told to ``on_error`` and retried, later each time; after an hour if the service refuses the token or
+    does not know the bot, which the message says.
 
     :param count: returns in how many servers the bot is, or None where that is not known yet
     :param commands: returns the commands of the bot, which are posted where they have changed since
     :param interval: seconds between two looks at the count; up to a tenth more passes, so that bots take turns
+    :param user_agent: names your program and how to reach you
     :param keep_alive: whether the process stays alive for the next post
     :param on_error: prints the message where it is left out
     """
-    poster = _Poster(Client(base_url, timeout), bot_id, token, interval, on_post, on_error)
+    poster = _Poster(Client(base_url, timeout, user_agent), bot_id, token, interval, on_post, on_error)
     return Autopost(poster, count, commands, keep_alive)
 
 
@@ -421,6 +501,7 @@ async def autopost_async(
     commands: Optional[Callable[[], Union[Iterable[Any], Awaitable[Iterable[Any]]]]] = None,
     interval: float = 1800,
     timeout: float = 10,
+    user_agent: Optional[str] = None,
     on_post: Optional[Callable[[int], object]] = None,
     on_error: Optional[Callable[[Exception], object]] = None,
 ) -> None:
@@ -429,9 +510,9 @@ async def autopost_async(
 
     Cancel the task to stop it: it is over when nothing is in flight.
     """
-    poster = _Poster(Client(base_url, timeout), bot_id, token, interval, on_post, on_error)
-    wait: Optional[float] = 0
-    while wait is not None:
+    poster = _Poster(Client(base_url, timeout, user_agent), bot_id, token, interval, on_post, on_error)
+    wait = 0.0
+    while True:
         await asyncio.sleep(wait)
         try:
             number = count()
@@ -479,8 +560,9 @@ class _Poster:
 
     def send(
         self, number: Optional[int], commands: Union[Iterable[Any], Exception, None]
-    ) -> tuple[Optional[int], Optional[Exception]]:
-        """Posts what is due, which takes a while. Returns the number that was posted, and what went wrong.
+    ) -> tuple[Optional[int], Optional[Exception], Optional[Exception]]:
+        """Posts what is due, which takes a while. Returns the number that was posted, and what went wrong with it and
+        with the commands.
 
         :param commands: or why they are not known
         """
@@ -491,33 +573,46 @@ class _Poster:
                 self._posted, self._posted_at = number, time.monotonic()
                 posted = number
         except Exception as error:
-            return None, error
+            return None, error, None
         try:
             if isinstance(commands, Exception):
                 raise commands
-            listed = None if commands is None else _pick_commands(commands)
+            listed = None if commands is None else json.loads(_to_json(lambda: _pick_commands(commands)))
             if number is not None and listed != self._commands and time.monotonic() >= self._commands_due_at:
                 self._put(listed)
                 self._commands = listed
         except Exception as error:
-            # Neither final nor waited for: counts do not depend on them.
-            self._commands_due_at = time.monotonic() + getattr(error, "retry_after", 0)
-            return posted, BotshelfError(str(error))
-        return posted, None
+            return posted, None, error
+        return posted, None, None
 
-    def plan(self, posted: Optional[int], error: Optional[Exception]) -> Optional[float]:
-        """Tells the caller what came of it, and returns the seconds until the next step; None at the end."""
+    def plan(
+        self, posted: Optional[int], error: Optional[Exception], commands_error: Optional[Exception] = None
+    ) -> float:
+        """Tells the caller what came of it, and returns the seconds until the next step."""
         if posted is not None:
             _call(self._on_post, posted)
+        if commands_error is not None:
+            # Counts do not wait for them.
+            self._commands_due_at = time.monotonic() + self._report(commands_error)
         if error is None:
             self._failures = 0
             is_known = self._posted is not None
             return self._interval * random.uniform(1, 1.1) if is_known else min(self._interval, 5)
-        _call(self._on_error, error)
+        least = self._report(error)
         if getattr(error, "is_final", False):
-            return None
+            return least
         self._failures += 1
         return _back_off(self._interval, self._failures - 1, error)
+
+    def _report(self, error: Exception) -> float:
+        """Tells of an error. Returns the seconds to wait at least: what is wrong may be the service for a moment."""
+        if isinstance(error, BotshelfError) and error.is_final:
+            message = f"{error}; the next attempt is in an hour"
+            about = (error.type, error.errors, error.request_id)
+            _call(self._on_error, BotshelfError(message, error.status, 3600, True, *about))
+            return 3600 * random.uniform(0.9, 1.1)
+        _call(self._on_error, error)
+        return getattr(error, "retry_after", 0)
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -542,14 +637,39 @@ def _print_error(failure: str) -> Callable[[Exception], None]:
     """Returns a function that prints errors. :param failure: what did not happen"""
 
     def print_error(error: Exception) -> None:
-        end = ", and will not be" if getattr(error, "is_final", False) else ""
-        print(f"{failure}{end}: {str(error) or type(error).__name__}", file=sys.stderr)
+        print(f"{failure}: {str(error) or type(error).__name__}", file=sys.stderr)
 
     return print_error
 
 
+def _retry(read: Callable[[], _Result]) -> _Result:
+    """Calls a read again that failed in passing. :raises BotshelfError: of the last attempt"""
+    attempt = 1
+    while True:
+        try:
+            return read()
+        except BotshelfError as error:
+            if error.is_final or attempt == 3 or error.retry_after > 10:
+                raise
+            time.sleep(max(error.retry_after, attempt / 2) * random.uniform(1, 1.5))
+        attempt += 1
+
+
+def _has(*keys: str) -> Callable[[Any], bool]:
+    """Returns whether a value is a dictionary with these keys."""
+    return lambda value: isinstance(value, dict) and all(key in value for key in keys)
+
+
+def _to_json(create: Callable[[], Any]) -> bytes:
+    """:raises BotshelfError: for a value that JSON does not have, such as a number of numpy"""
+    try:
+        return json.dumps(create(), allow_nan=False).encode()
+    except (TypeError, ValueError, AttributeError, LookupError, RecursionError) as error:
+        raise BotshelfError(f"this cannot be sent as JSON: {error}", is_final=True) from None
+
+
 def _to_secret(token: Optional[str]) -> str:
-    secret = (token or "").strip()
+    secret = str(token or "").strip()
     if not re.fullmatch("[!-~]+", secret):
         raise BotshelfError("the token is empty or incomplete: set it as it was issued", is_final=True)
     return secret

@@ -94,7 +94,7 @@ export interface BotRecord {
   codehost: FullCodehost;
   images: FullImages;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite: string;
   legacy: boolean;
@@ -136,7 +136,7 @@ export interface FullImages {
   /**
    * @maxItems 20
    *
-   * Items: An absolute https address without user name or password.
+   * Items: An absolute https address without user name or password; a new one is in ASCII.
    */
   preview: string[];
 }
@@ -194,7 +194,7 @@ export interface BotListElement {
   codehost: FullCodehost;
   images: FullImages;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite: string;
   legacy: boolean;
@@ -219,7 +219,7 @@ export interface UpdateValues {
    */
   count?: number;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite?: string;
   nsfw?: boolean;
@@ -251,7 +251,7 @@ export interface StoredValues {
    */
   count?: number;
   /**
-   * An absolute https address without user name or password.
+   * An absolute https address without user name or password; a new one is in ASCII.
    */
   invite?: string;
   nsfw?: boolean;

@@ -18,8 +18,11 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** How long a request may take, with its response; 10,000 milliseconds. Of an export: until its next bytes. */
   readonly timeoutMs?: number;
+  /** Names your program and how to reach you, such as `my-stats/1.0 (ops@example.org)`. Browsers do not send it. */
+  readonly userAgent?: string;
 }
 
+/** A list of bots. A read that fails in passing is tried three times. */
 export interface Client {
   /** Returns a bot with its pages. @throws {BotshelfError} */
   read(id: string): Promise<BotRecord>;
@@ -77,7 +80,10 @@ export interface AutopostOptions extends ClientOptions {
   readonly keepAlive?: boolean;
   /** Is called after a post. */
   readonly onPost?: (count: number) => unknown;
-  /** Is called when a post fails, or `count` or `commands` does; prints the message where it is left out. */
+  /**
+   * Is called when a post fails, or `count` or `commands` does; prints the message where it is left out. After a final
+   * error the next post is an hour later, and the message says so.
+   */
   readonly onError?: (error: unknown) => unknown;
 }
 
@@ -91,36 +97,53 @@ export class BotshelfError extends Error {
   override readonly name = 'BotshelfError';
   /** The HTTP status; undefined where no response came. */
   readonly status: number | undefined;
+  /** The type of the problem, such as `urn:botshelf:problem:bad-token`; undefined if the service did not send the response. */
+  readonly type: string | undefined;
+  /** Each mistake of the request. */
+  readonly errors: NonNullable<Problem['errors']>;
+  /** The id that the log of the service has for this error. */
+  readonly requestId: string | undefined;
   /** How long the service asks to wait before the next request, at most an hour. */
   readonly retryAfterMs: number;
   /** Whether the same request fails again until somebody changes something, such as the token. */
   readonly isFinal: boolean;
 
-  constructor(message: string, { status, retryAfterMs = 0, isFinal = false }: ErrorDetails = {}) {
+  constructor(message: string, details: ErrorDetails = {}) {
     super(message);
-    this.status = status;
-    this.retryAfterMs = retryAfterMs;
-    this.isFinal = isFinal;
+    this.status = details.status;
+    this.type = details.type;
+    this.errors = details.errors ?? [];
+    this.requestId = details.requestId;
+    this.retryAfterMs = details.retryAfterMs ?? 0;
+    this.isFinal = details.isFinal ?? false;
+  }
+
+  /** Whether the bot is not listed, or no longer. A 404 of a proxy does not say so. */
+  get isRemoved(): boolean {
+    return /:(?:unknown|removed)-bot$/.test(this.type ?? '');
   }
 }
 
-interface ErrorDetails {
-  readonly status?: number;
-  readonly retryAfterMs?: number;
-  readonly isFinal?: boolean;
-}
+type ErrorDetails = {
+  readonly [Key in 'status' | 'type' | 'errors' | 'requestId' | 'retryAfterMs' | 'isFinal']?:
+    | BotshelfError[Key]
+    | undefined;
+};
 
 /** Returns a client of a list of bots. */
-export function createClient({ baseUrl, timeoutMs = 10_000 }: ClientOptions): Client {
-  const api = `${baseUrl.replace(/\/+$/, '')}/api/v2`;
+export function createClient(options: ClientOptions): Client {
+  const api = `${options.baseUrl.replace(/\/+$/, '')}/api/v2`;
   const toBotAddress = (id: string): string => `${api}/bots/${encodeURIComponent(id)}`;
+  const read = async (address: string, isExpected: IsExpected): Promise<Received> =>
+    await retry(async () => await request(options, address, isExpected));
   return {
-    read: async (id) => (await request(toBotAddress(id), timeoutMs)).json as BotRecord,
+    read: async (id) => (await read(toBotAddress(id), has('contents'))).json as BotRecord,
     async *list({ limit = Number.POSITIVE_INFINITY, ...query } = {}) {
-      let left = limit;
-      let search: string | undefined = formatQuery({ ...query, limit: Math.min(limit, 100) });
+      // It may be a BigInt where types are not checked.
+      let left = Number(`${limit}`);
+      let search: string | undefined = formatQuery({ ...query, limit: Math.min(left, 100) });
       while (search !== undefined) {
-        const { json, headers } = await request(`${api}/bots${search}`, timeoutMs);
+        const { json, headers } = await read(`${api}/bots${search}`, Array.isArray);
         const bots = (json as BotListElement[]).slice(0, left);
         yield* bots;
         left -= bots.length;
@@ -130,8 +153,8 @@ export function createClient({ baseUrl, timeoutMs = 10_000 }: ClientOptions): Cl
       }
     },
     counts: async (query = {}) =>
-      (await request(`${api}/counts${formatQuery(query)}`, timeoutMs)).json as Record<string, LatestCount>,
-    export: async () => await startExport(`${api}/export.ndjson`, timeoutMs),
+      (await read(`${api}/counts${formatQuery(query)}`, areCounts)).json as Record<string, LatestCount>,
+    export: async () => await retry(async () => await startExport(options, `${api}/export.ndjson`)),
     async *changes({
       since,
       intervalMs = 0,
@@ -147,12 +170,13 @@ export function createClient({ baseUrl, timeoutMs = 10_000 }: ClientOptions): Cl
         let waitMs = everyMs * (1 + Math.random() / 10);
         try {
           const address = `${api}/changes${formatQuery({ since: cursor })}`;
-          page = (await request(address, timeoutMs)).json as CatalogueChanges;
+          page = (await request(options, address, has('changes', 'next'))).json as CatalogueChanges;
           if (page.more) waitMs = 0;
           failures = 0;
         } catch (error) {
-          const { isFinal, retryAfterMs } = error as BotshelfError;
-          if (isFinal) throw error;
+          const { isFinal, status, retryAfterMs } = error as BotshelfError;
+          // No request of ours makes a 404: the service is not there for a while.
+          if (isFinal && status !== 404) throw error;
           call(() => onError(error));
           waitMs = toBackOffMs(everyMs, failures++, retryAfterMs);
         }
@@ -164,28 +188,67 @@ export function createClient({ baseUrl, timeoutMs = 10_000 }: ClientOptions): Cl
       }
     },
     post: async (id, token, values) => {
-      const body = JSON.stringify({ bot: values });
-      return (await write('POST', toBotAddress(id), timeoutMs, token, body)) as UpdateAnswer;
+      const body = toJson(() => ({ bot: values }));
+      return (await write(options, 'POST', toBotAddress(id), token, body, has('bot'))) as UpdateAnswer;
     },
     putCommands: async (id, token, commands) => {
+      const body = formatCommands(commands);
       const address = `${toBotAddress(id)}/commands`;
-      return (await write('PUT', address, timeoutMs, token, formatCommands(commands))) as CommandsAnswer;
+      return (await write(options, 'PUT', address, token, body, has('commands'))) as CommandsAnswer;
     },
   };
 }
 
+/** Whether JSON is what the list sends; other JSON is from a server in between. Undefined is no JSON. */
+type IsExpected = (json: unknown) => boolean;
+
+/** Returns whether a value is an object with these keys. */
+function has(...keys: readonly string[]): (value: unknown) => boolean {
+  return (value) => typeof value === 'object' && value !== null && keys.every((key) => key in value);
+}
+
+const areCounts: IsExpected = (json) => has()(json) && Object.values(json as object).every(has('reportedAt'));
+
+/** Calls a read again that failed in passing. @throws {BotshelfError} of the last attempt */
+async function retry<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      const { isFinal, retryAfterMs } = toDetails(error);
+      if (isFinal || attempt === maxAttempts || retryAfterMs > maxRetryAfterMs) throw error;
+      await wait(Math.max(retryAfterMs, attempt * 500) * (1 + Math.random() / 2));
+    }
+  }
+}
+
+const maxAttempts = 3;
+const maxRetryAfterMs = 10_000;
+
+/** Returns a value as JSON. @throws {BotshelfError} for a value that JSON does not have */
+function toJson(create: () => unknown): string {
+  try {
+    return JSON.stringify(create());
+  } catch (error) {
+    const reason = `this cannot be sent as JSON: ${(error as Error).message}`;
+    throw new BotshelfError(reason, { isFinal: true });
+  }
+}
+
+/** @throws {BotshelfError} */
 async function write(
+  options: ClientOptions,
   method: 'POST' | 'PUT',
   address: string,
-  timeoutMs: number,
-  token: string | undefined,
+  token: unknown,
   body: string,
+  isExpected: IsExpected,
 ): Promise<unknown> {
-  const secret = token?.trim() ?? '';
+  const secret = typeof token === 'string' ? token.trim() : '';
   if (!/^[!-~]+$/.test(secret))
     throw new BotshelfError('the token is empty or incomplete: set it as it was issued', { isFinal: true });
   const headers = { Authorization: secret, 'Content-Type': 'application/json' };
-  return (await request(address, timeoutMs, { method, headers, body }, secret)).json;
+  return (await request(options, address, isExpected, { method, headers, body }, secret)).json;
 }
 
 /** Returns commands as JSON with the keys that the list keeps, which discord.js spells in another way. */
@@ -204,15 +267,16 @@ function formatCommands(commands: Commands): string {
       options: Array.isArray(options) ? options.map(pick) : undefined,
     };
   };
-  return JSON.stringify([...commands.values()].map(pick));
+  return toJson(() => [...commands.values()].map(pick));
 }
 
 /**
  * Posts a bot's count now, and from then on when it has changed or an hour has passed, and its commands where they have
- * changed. Never throws: a failure is told to `onError` and retried, later each time. Ends by itself where the service refuses the token or does not know the bot.
+ * changed. Never throws and never ends by itself: a failure is told to `onError` and retried, later each time; after an
+ * hour if the service refuses the token or does not know the bot.
  */
 export function autopost(options: AutopostOptions): Autopost {
-  const { id, token, count, commands, keepAlive = false, timeoutMs = 10_000 } = options;
+  const { id, token, count, commands, keepAlive = false, timeoutMs = defaultTimeoutMs } = options;
   const { onPost = () => {}, onError = printError('The count was not posted'), intervalMs = 0 } = options;
   const everyMs = toIntervalMs(intervalMs, msPerHour / 2);
   const stopping = new AbortController();
@@ -222,6 +286,13 @@ export function autopost(options: AutopostOptions): Autopost {
     await wait(timeoutMs, signal, keepAlive, got);
     const late = new Error(`${name}() took longer than ${timeoutMs} ms`);
     return await Promise.race([got, signal.aborted ? undefined : Promise.reject(late)]);
+  };
+  /** Tells of an error. Returns how long to wait at least: what is wrong may be the service for a moment. */
+  const report = (error: unknown): number => {
+    const { isFinal, retryAfterMs } = toDetails(error);
+    if (!isFinal) call(() => onError(error));
+    else call(() => onError(toPostponed(error as BotshelfError)));
+    return isFinal ? msPerHour * (0.9 + Math.random() / 5) : retryAfterMs;
   };
   let postedCommands = '';
   let commandsDueAt = 0;
@@ -251,14 +322,11 @@ export function autopost(options: AutopostOptions): Autopost {
         // A later look tries again: counts do not depend on them.
         if (now !== undefined)
           await postCommands().catch((error: unknown) => {
-            commandsDueAt = performance.now() + toDetails(error).retryAfterMs;
-            call(() => onError(error));
+            commandsDueAt = performance.now() + report(error);
           });
       } catch (error) {
-        call(() => onError(error));
-        const { isFinal, retryAfterMs } = toDetails(error);
-        if (isFinal) return;
-        waitMs = toBackOffMs(everyMs, failures++, retryAfterMs);
+        const leastMs = report(error);
+        waitMs = toDetails(error).isFinal ? leastMs : toBackOffMs(everyMs, failures++, leastMs);
       }
       await wait(waitMs, signal, keepAlive);
     }
@@ -270,6 +338,13 @@ export function autopost(options: AutopostOptions): Autopost {
       await ended;
     },
   };
+}
+
+/** Returns a final error that says when the next attempt is. */
+function toPostponed(error: BotshelfError): BotshelfError {
+  const { message, status, type, errors, requestId, isFinal } = error;
+  const details = { status, type, errors, requestId, isFinal, retryAfterMs: msPerHour };
+  return new BotshelfError(`${message}; the next attempt is in an hour`, details);
 }
 
 function toDetails(error: unknown): Pick<BotshelfError, 'isFinal' | 'retryAfterMs'> {
@@ -321,8 +396,7 @@ function call(callback: () => unknown): void {
 /** Returns a function that prints errors. @param failure what did not happen */
 function printError(failure: string): (error: unknown) => void {
   return (error) => {
-    const { message = String(error), isFinal = false } = error as Partial<BotshelfError>;
-    console.error(`${failure}${isFinal ? ', and will not be' : ''}: ${message}`);
+    console.error(`${failure}: ${(error as Partial<Error>).message ?? String(error)}`);
   };
 }
 
@@ -333,34 +407,46 @@ function formatQuery(query: ListQuery & { readonly since?: string | undefined })
   return `?${String(new URLSearchParams(pairs))}`;
 }
 
+interface Received {
+  readonly json: unknown;
+  readonly headers: Headers;
+}
+
 /** Sends a request and reads its response. @param secret is in no error @throws {BotshelfError} */
 async function request(
+  options: ClientOptions,
   address: string,
-  timeoutMs: number,
+  isExpected: IsExpected,
   init: RequestInit = {},
   secret = '',
-): Promise<{ readonly json: unknown; readonly headers: Headers }> {
+): Promise<Received> {
   const fail = createFail(init.method ?? 'GET', address, secret);
-  const response = await send(address, { ...init, signal: AbortSignal.timeout(timeoutMs) }, fail);
+  const signal = AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs);
+  const response = await send(options, address, { ...init, signal }, fail);
   const json = await readJson(response, fail);
   const { status, headers } = response;
-  if (json === undefined)
-    throw fail('the response is not JSON: is this the address of the list?', { status });
+  if (!isExpected(json)) throw fail(foreignBody, { status });
   return { json, headers };
 }
+
+const foreignBody = 'the response is not that of a list of bots: is this the address of the list?';
+
+const defaultTimeoutMs = 10_000;
 
 type Fail = (reason: string, details?: ErrorDetails) => BotshelfError;
 
 /** Returns a function that makes errors of a request. @param secret is in none of them */
 function createFail(method: string, address: string, secret = ''): Fail {
-  return (reason, details) => {
-    const hidden = secret === '' ? reason : reason.replaceAll(secret, '(the token)');
-    return new BotshelfError(`${method} ${address}: ${hidden.slice(0, maxDetailLength)}`, details);
+  const hide = (text: string): string => (secret === '' ? text : text.replaceAll(secret, '(the token)'));
+  return (reason, details = {}) => {
+    const shown = JSON.parse(hide(JSON.stringify(details))) as ErrorDetails;
+    return new BotshelfError(`${method} ${address}: ${hide(reason).slice(0, maxDetailLength)}`, shown);
   };
 }
 
 /** Starts an export. Its timeout begins again with each piece of the response. */
-async function startExport(address: string, timeoutMs: number): Promise<Export> {
+async function startExport(options: ClientOptions, address: string): Promise<Export> {
+  const { timeoutMs = defaultTimeoutMs } = options;
   const fail = createFail('GET', address);
   const timeout = new AbortController();
   const within = async <T>(promise: Promise<T>): Promise<T> => {
@@ -368,7 +454,9 @@ async function startExport(address: string, timeoutMs: number): Promise<Export> 
     const timer = setTimeout(() => timeout.abort(late), timeoutMs);
     return await promise.finally(() => clearTimeout(timer));
   };
-  const response = await within(send(address, { signal: timeout.signal }, fail));
+  const response = await within(send(options, address, { signal: timeout.signal }, fail));
+  const { status, headers } = response;
+  if (!headers.get('Content-Type')?.startsWith('application/x-ndjson')) throw fail(foreignBody, { status });
   async function* readBots(): Export['bots'] {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
@@ -387,26 +475,58 @@ async function startExport(address: string, timeoutMs: number): Promise<Export> 
       timeout.abort();
     }
   }
-  return { cursor: response.headers.get('X-Cursor') ?? undefined, bots: readBots() };
+  return { cursor: headers.get('X-Cursor') ?? undefined, bots: readBots() };
 }
 
 /** Sends a request. @returns a response that is no error, unread */
-async function send(address: string, init: RequestInit, fail: Fail): Promise<Response> {
+async function send(
+  { userAgent }: ClientOptions,
+  address: string,
+  init: RequestInit,
+  fail: Fail,
+): Promise<Response> {
+  const sent = createHeaders(address, init.headers, userAgent, fail);
   // A redirect would take the token elsewhere, or make a GET of a POST. Workers have no `error` here.
-  const response = await fetch(address, { ...init, redirect: 'manual' }).catch((error: unknown) => {
-    throw fail(toReason(error));
-  });
+  const response = await fetch(address, { ...init, headers: sent, redirect: 'manual' }).catch(
+    (error: unknown) => {
+      throw fail(toReason(error));
+    },
+  );
   const { status, headers } = response;
   if (response.ok) return response;
   // Browsers report a redirect as status 0.
   if (status < 400) throw fail('the address redirects: use the one that it leads to');
   const json = await readJson(response, fail);
   // A broken proxy may respond 404 or 401, too.
-  const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json') ?? false;
-  const { detail = response.statusText } = (isProblem && json ? json : {}) as Partial<Problem>;
-  const isFinal = isProblem && [400, 401, 403, 404, 410].includes(status);
-  const retryAfterMs = readRetryAfter(headers.get('Retry-After'));
-  throw fail(`${status} ${detail}`, { status, retryAfterMs, isFinal });
+  const isProblem =
+    headers.get('Content-Type')?.startsWith('application/problem+json') === true && has()(json);
+  const problem = (isProblem ? json : {}) as Partial<Problem>;
+  throw fail(`${status} ${problem.detail ?? response.statusText}`, {
+    status,
+    type: problem.type,
+    errors: Array.isArray(problem.errors) ? problem.errors : [],
+    requestId: headers.get('X-Request-Id') ?? undefined,
+    retryAfterMs: readRetryAfter(headers.get('Retry-After')),
+    // 409 and 429 say that it is to be tried again.
+    isFinal: isProblem && status < 500 && status !== 409 && status !== 429,
+  });
+}
+
+/** @throws {BotshelfError} final, for a header or an address that no request can have */
+function createHeaders(
+  address: string,
+  headers: RequestInit['headers'],
+  userAgent: string | undefined,
+  fail: Fail,
+): Headers {
+  try {
+    const { url, headers: created } = new Request(address, { headers: headers ?? {} });
+    if (!/^https?:/.test(url)) throw new Error('it does not begin with https://');
+    if (userAgent !== undefined) created.set('User-Agent', userAgent);
+    return created;
+  } catch (error) {
+    throw fail(`the address, or a header, is invalid: ${(error as Error).message}`, { isFinal: true });
+  }
 }
 
 /** Returns the body of a response, or undefined if it is not JSON. */

@@ -7,6 +7,7 @@ import { editedTimeAfter } from '../../bot/clock.ts';
 import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
 import {
   createLocator,
+  dropTrailingCommas,
   setKeys,
   type JsonFault,
   readStrictJson,
@@ -52,10 +53,12 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
     return { path, ...findPosition(text, split.start + offset), rule, message };
   };
 
-  const frontMatter = readStrictJson(text.slice(split.start, split.end), 'the front matter');
-  if ('faults' in frontMatter) return { page: undefined, faults: frontMatter.faults.map(at) };
+  const json = text.slice(split.start, split.end);
+  const frontMatter = readStrictJson(json, 'the front matter');
+  if ('faults' in frontMatter)
+    return { page: undefined, faults: describeFrontMatter(json, frontMatter.faults).map(at) };
   const engine = { parse: () => frontMatter.data };
-  const offsetOf = createLocator(text.slice(split.start, split.end));
+  const offsetOf = createLocator(json);
   // gray-matter keeps bytes as they are, but copies a text.
   const { data, content } = matter(bytes, { language: 'json', engines: { json: engine } });
   return {
@@ -66,6 +69,23 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
       faultAt: (place, rule, message, atKey) => at({ offset: offsetOf([...place], atKey), rule, message }),
     },
   };
+}
+
+/** Returns the faults of front matter, or what is wrong with all of it: YAML, or commas without which it could be read. */
+function describeFrontMatter(
+  json: string,
+  faults: readonly [JsonFault, ...JsonFault[]],
+): readonly JsonFault[] {
+  const { offset, rule } = faults[0];
+  if (rule !== 'json') return faults;
+  if ('data' in readStrictJson(dropTrailingCommas(json), '')) {
+    const message =
+      'a comma comes after the last value, which Prettier puts there: remove it or run "botshelf format", and add this folder to .prettierignore';
+    return [{ offset, rule: 'trailing-comma', message }];
+  }
+  const isYaml = /^[\w-]+:(?:\s|$)/m.test(json) && !json.trimStart().startsWith('{');
+  const message = 'the front matter is YAML: write JSON between the lines ---, such as {"name": "Homer"}';
+  return isYaml ? [{ offset, rule, message }] : faults;
 }
 
 /**

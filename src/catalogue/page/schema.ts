@@ -1,6 +1,7 @@
 import { _, Ajv2020, type AnySchemaObject, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Type } from 'ajv/dist/compile/util.js';
 import type { Category } from '../../../schemas/types.ts';
+import { toAsciiAddress } from '../../bot/address.ts';
 import { parseLocale } from '../../bot/locale.ts';
 import { type SchemaDocument, readSchema, type SchemaName, schemaNames } from '../../bot/schemas.ts';
 import { parseUrl } from '../../lib/network.ts';
@@ -50,6 +51,8 @@ function describeSchemaError(error: SchemaError, errors: readonly SchemaError[])
     case 'pattern':
     case 'format':
       return `${quoteValue(data)} is not allowed: ${parentSchema['x-advice'] ?? 'see the schema'}`;
+    case 'address':
+      return `${quoteValue(data)} has characters that addresses cannot have: write ${JSON.stringify(params['address'])}`;
     case 'minLength':
       return `the text is empty: write ${limit} to ${parentSchema.maxLength} characters`;
     case 'maxLength':
@@ -135,14 +138,17 @@ interface SchemaFault {
 /**
  * Validates a value and never changes it. Returns all faults, up to a hundred; an empty list if the value is valid.
  * @param categories those that a bot can have; null for any
+ * @param former what is there already: addresses that it does not have must be in ASCII. Any may be if it is left out
  */
 export function validate(
   schema: SchemaName | 'page',
   value: unknown,
   categories: readonly Category[] | null = null,
+  former?: unknown,
 ): SchemaFault[] {
   const check = compileSchema(schema);
-  if (check.call({ categories }, value)) return [];
+  const context: Context = { categories, known: former === undefined ? null : JSON.stringify(former) };
+  if (check.call(context, value)) return [];
   const errors = (check.errors ?? []).slice(0, maxFaults) as readonly SchemaError[];
   return errors
     .filter((error) => !isShadowed(error, errors))
@@ -202,6 +208,7 @@ ajv.removeKeyword('uniqueItems').addKeyword({
 });
 
 ajv.addKeyword({ keyword: 'x-category', type: 'string', schemaType: 'boolean', validate: isKnownCategory });
+ajv.addKeyword({ keyword: 'x-address', type: 'string', schemaType: 'boolean', validate: isAddress });
 
 for (const name of schemaNames) ajv.addSchema(readSchema(name));
 ajv.addSchema(readSchema('definitions'));
@@ -219,16 +226,28 @@ function compileSchema(schema: SchemaName | 'page'): ValidateFunction {
   return check;
 }
 
+/** What a validation depends on besides the schema. */
+interface Context {
+  readonly categories: readonly Category[] | null;
+  /** The JSON of what is there already; null if that does not matter. */
+  readonly known: string | null;
+}
+
 /** Whether a text is one of the categories that `validate` was called with; reported as `enum` would be. */
-function isKnownCategory(
-  this: { readonly categories: readonly Category[] | null },
-  _wanted: boolean,
-  text: string,
-): boolean {
+function isKnownCategory(this: Context, _wanted: boolean, text: string): boolean {
   const { categories } = this;
   const errors = [{ keyword: 'enum', params: { allowedValues: categories } }];
   Object.assign(isKnownCategory, { errors });
   return categories === null || categories.includes(text);
+}
+
+/** Whether a text is an address; reported as `format` would be, or as `address` if a new one is not in ASCII. */
+function isAddress(this: Context, _wanted: boolean, text: string, parentSchema?: AnySchemaObject): boolean {
+  const address = toAsciiAddress(text);
+  const keyword = address === undefined ? 'format' : 'address';
+  Object.assign(isAddress, { errors: [{ keyword, params: { address }, parentSchema }] });
+  if (address === undefined || address === text) return address === text;
+  return this.known === null || this.known.includes(JSON.stringify(text));
 }
 
 /** Generates the validation of a list's entries: up to the maximum, and until there are errors enough. */
@@ -274,13 +293,13 @@ function isShadowed(error: SchemaError, errors: readonly SchemaError[]): boolean
   if (error.keyword === 'anyOf') return true;
   if (error.keyword === 'type' && error.params['type'] === 'null') return true;
   // For a value of the wrong length the pattern is not worth a message.
-  if (!['pattern', 'format'].includes(error.keyword)) return false;
+  if (!['pattern', 'format', 'address'].includes(error.keyword)) return false;
   return errors.some(
     (other) =>
       other !== error &&
       other.instancePath === error.instancePath &&
       (['minLength', 'maxLength', 'enum'].includes(other.keyword) ||
-        (other.keyword === 'pattern' && error.keyword === 'format')),
+        (other.keyword === 'pattern' && error.keyword !== 'pattern')),
   );
 }
 

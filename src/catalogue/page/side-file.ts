@@ -35,6 +35,7 @@ interface JsonFile<T> {
  * @param path what faults name
  * @param reading its bytes, or why it cannot be read
  * @param depth levels of objects and lists at most
+ * @param former as of validate
  */
 export function parseJsonFile<T>(
   schema: SchemaName,
@@ -42,6 +43,7 @@ export function parseJsonFile<T>(
   reading: Buffer | string,
   maxSize: number,
   depth?: number,
+  former?: unknown,
 ): Parsed<JsonFile<T>> {
   const refuse = (rule: string, message: string) => ({ faults: [createFileFault(path, rule, message)] });
   if (typeof reading === 'string') return refuse('regular-file', reading);
@@ -59,7 +61,7 @@ export function parseJsonFile<T>(
   const offsetOf = createLocator(text);
   const faultAt: JsonFile<T>['faultAt'] = (place, rule, message, atKey) =>
     at(offsetOf([...place], atKey), rule, `${formatPlace(place)}${message}`);
-  const faults = validate(schema, read.data).map(({ place, keyword, atKey, message }) =>
+  const faults = validate(schema, read.data, null, former).map(({ place, keyword, atKey, message }) =>
     faultAt(place, keyword, message, atKey),
   );
   return faults.length > 0 ? { faults } : { value: { data: read.data as T, text, faultAt } };
@@ -76,14 +78,14 @@ export function parseProfileName(name: string): AccountId | undefined {
   return name.endsWith('.json') ? parseAccountId(name.slice(0, -'.json'.length)) : undefined;
 }
 
-/** Parses the profile at `people/<name>`. Finds all faults at once; never throws. */
-export function parseProfile(name: string, bytes: Buffer): Parsed<Profile> {
+/** Parses the profile at `people/<name>`. Finds all faults at once; never throws. @param former as of validate */
+export function parseProfile(name: string, bytes: Buffer, former?: unknown): Parsed<Profile> {
   const path = `${peopleFolder}/${name}`;
   if (parseProfileName(name) === undefined) {
     const message = `this is not a profile: name it ${peopleFolder}/<account>.json, or remove it`;
     return { faults: [createFileFault(path, 'stray-file', message)] };
   }
-  const parsed = parseJsonFile<ProfileFile>('profile', path, bytes, maxProfileSize);
+  const parsed = parseJsonFile<ProfileFile>('profile', path, bytes, maxProfileSize, undefined, former);
   if ('faults' in parsed) return parsed;
   return { value: { website: null, description: {}, ...parsed.value.data } };
 }

@@ -14,7 +14,14 @@ import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDataHeaders, createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot } from '../request.ts';
-import { createQueryParameters, createReference, describeRead, type Paths, toJson } from './operation.ts';
+import {
+  createQueryParameters,
+  createReference,
+  describeRead,
+  type Paths,
+  toJson,
+  toLines,
+} from './operation.ts';
 
 /** Adds a bot's counts over time, as JSON or CSV. */
 export function addCountsRoute(router: Router, bots: BotIndex, countHistory: ReadonlyCountHistory): void {
@@ -348,6 +355,12 @@ const partLength = 4096;
 /** Bots that post every half hour have fewer. */
 const maxSeconds = 4000;
 
+const history = {
+  parameters: createQueryParameters(historyParameters),
+  returns: 'The counts.',
+  headers: ['Link'],
+};
+
 export const countPaths: Paths = {
   '/api/v2/bots/{id}/counts': describeRead({
     operationId: 'getCounts',
@@ -366,20 +379,16 @@ export const countPaths: Paths = {
     operationId: 'exportCounts',
     summary: 'Export the counts of all bots over time',
     description:
-      'One line of JSON for each day and bot: in how many servers the bot was at the end of the day (UTC), by day and id. A bot without a line still has its count of the day before; the day that is not over has none yet. `/api/v2/counts/history.csv` is the same as CSV.',
-    parameters: createQueryParameters(historyParameters),
-    returns: 'The counts.',
-    headers: ['Link'],
-    content: {
-      'application/x-ndjson': {
-        schema: {
-          type: 'string',
-          description: 'Each line is one such document.',
-          contentMediaType: 'application/json',
-          contentSchema: { $ref: 'definitions.schema.json#/$defs/dailyCount' },
-        },
-      },
-    },
+      'One line of JSON for each day and bot: in how many servers the bot was at the end of the day (UTC), by day and id. A bot without a line still has its count of the day before; the day that is not over has none yet.',
+    ...history,
+    content: toLines('dailyCount'),
+  }),
+  '/api/v2/counts/history.csv': describeRead({
+    operationId: 'exportCountsAsCsv',
+    summary: 'Export the counts of all bots over time as CSV',
+    description: 'The same as `GET /api/v2/counts/history.ndjson`, with the columns `at`, `id` and `count`.',
+    ...history,
+    content: { 'text/csv': { schema: { type: 'string' } } },
   }),
   '/api/v2/counts': describeRead({
     operationId: 'getLatestCounts',
@@ -394,14 +403,7 @@ export const countPaths: Paths = {
         type: 'object',
         additionalProperties: { $ref: 'definitions.schema.json#/$defs/latestCount' },
       }),
-      'application/x-ndjson': {
-        schema: {
-          type: 'string',
-          description: 'Each line is one such document.',
-          contentMediaType: 'application/json',
-          contentSchema: { $ref: 'definitions.schema.json#/$defs/countOfBot' },
-        },
-      },
+      ...toLines('countOfBot'),
       'text/csv': {
         schema: { type: 'string' },
         example: 'id,count,reportedAt\r\n190519304972663312,156,2026-11-22T05:00:00.000Z\r\n',

@@ -12,7 +12,7 @@ import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
 import { createNoHistoryError } from './changes-routes.ts';
-import { describeRead, type Paths } from './operation.ts';
+import { describeRead, type Paths, toLines } from './operation.ts';
 import { refuseQuery } from './read-routes.ts';
 
 /**
@@ -91,25 +91,27 @@ const maxExports = 8;
 
 const maxExportsPerClient = 2;
 
+const exportReturns = {
+  returns:
+    'The bots. `GET /api/v2/changes` continues without a gap from `X-Cursor`, which is missing only without a Git history.',
+  headers: ['Link', 'X-Cursor'],
+};
+
 export const exportPaths: Paths = {
   '/api/v2/export.ndjson': describeRead({
     operationId: 'exportBots',
     summary: 'Export all bots with their files',
     description:
-      'A line of JSON for each bot, by id: the response of `GET /api/v2/bots/:id`, and in `files` the path and text of each file. A faulty file has its last valid version, or is left out if Git no longer has it. Counts are separate: `GET /api/v2/counts`. `/api/v2/export.ndjson.gz` is the same as a gzip file.',
-    returns:
-      'The bots. `GET /api/v2/changes` continues without a gap from `X-Cursor`, which is missing only without a Git history.',
-    content: {
-      'application/x-ndjson': {
-        schema: {
-          type: 'string',
-          description: 'Each line is one such document.',
-          contentMediaType: 'application/json',
-          contentSchema: { $ref: 'definitions.schema.json#/$defs/exportLine' },
-        },
-      },
-    },
-    headers: ['Link', 'X-Cursor'],
+      'A line of JSON for each bot, by id: the response of `GET /api/v2/bots/:id`, and in `files` the path and text of each file. A faulty file has its last valid version, or is left out if Git no longer has it. Counts are separate: `GET /api/v2/counts`.',
+    ...exportReturns,
+    content: toLines('exportLine'),
+  }),
+  '/api/v2/export.ndjson.gz': describeRead({
+    operationId: 'exportBotsPacked',
+    summary: 'Export all bots as a gzip file',
+    description: 'The same as `GET /api/v2/export.ndjson`, packed.',
+    ...exportReturns,
+    content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
   }),
 };
 

@@ -11,7 +11,6 @@ import { countPaths } from './counts-routes.ts';
 import { exportPaths } from './file-routes.ts';
 import type { Json, JsonObject, Paths } from './operation.ts';
 import { otherReadPaths, readPaths } from './read-routes.ts';
-import { updatePaths } from './update-route.ts';
 
 /**
  * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.
@@ -38,20 +37,29 @@ export function openApi(
   { name, categories, license }: Pick<CatalogueSettings, 'name' | 'categories' | 'license'>,
 ): object {
   const file = fileURLToPath(import.meta.resolve('#openapi'));
-  const { info, components, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, JsonObject>;
+  const { info, components, paths, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Written;
   const { schemas, convert } = createConverter(categories);
   return {
     ...rest,
     info: {
       title: name,
       ...info,
-      description: `${info?.['description'] as string} ${describeLicense(license)}`,
+      description: `${info['description'] as string} ${describeLicense(license)}`,
       ...(license !== null && {
         license: { name: license, ...(isSpdx(license) && { identifier: license }) },
       }),
     },
     servers: [{ url: baseUrl }],
-    paths: convert(paths),
+    paths: convert({
+      ...readPaths,
+      ...paths,
+      [botPath]: { ...readPaths[botPath], ...paths[botPath] },
+      [commandsPath]: { ...paths[commandsPath], ...readPaths[commandsPath] },
+      ...countPaths,
+      ...exportPaths,
+      ...changePaths,
+      ...otherReadPaths,
+    }),
     components: { ...(convert(components) as JsonObject), schemas },
   };
 }
@@ -65,16 +73,8 @@ function describeLicense(license: string | null): string {
 const botPath = '/api/v2/bots/{id}';
 const commandsPath = '/api/v2/bots/{id}/commands';
 
-const paths: Paths = {
-  ...readPaths,
-  ...updatePaths,
-  [botPath]: { ...readPaths[botPath], ...updatePaths[botPath] },
-  [commandsPath]: { ...updatePaths[commandsPath], ...readPaths[commandsPath] },
-  ...countPaths,
-  ...exportPaths,
-  ...changePaths,
-  ...otherReadPaths,
-};
+/** The file has the operations that write; the others are in the files of their routes. */
+type Written = Readonly<Record<'info' | 'components', JsonObject> & Record<'paths', Paths>>;
 
 /** Where a schema is. */
 interface SchemaPlace {
@@ -125,7 +125,8 @@ function createConverter(categories: readonly Category[]): {
     files.set(file, schema);
     const keys = pointer.split('/').slice(1);
     const target = keys.reduce((inner, key) => inner[key] as JsonObject, schema as JsonObject);
-    const there = { ...place, file };
+    // Commands are sent as Discord's API has them, and their other keys are ignored.
+    const there = { file, isSent: place.isSent && file !== 'commands' };
     if (title !== undefined) return addComponent(title, { ...target, ...rest }, there);
     const name = keys[0] === '$defs' ? keys.at(-1) : target['title'];
     if (typeof name !== 'string' || '$ref' in target) return convert({ ...target, ...rest }, there);
@@ -135,4 +136,4 @@ function createConverter(categories: readonly Category[]): {
 }
 
 /** Keys of schemas that the document does not have. */
-const ownKeywords = new Set(['$schema', '$id', '$defs', 'x-advice', 'x-category']);
+const ownKeywords = new Set(['$schema', '$id', '$defs', 'x-advice', 'x-category', 'x-address']);

@@ -51,6 +51,17 @@ export function toJson(schema: JsonObject): JsonObject {
   return { 'application/json': { schema } };
 }
 
+/** Returns lines of JSON. @param definition the name of a line's schema in `definitions` */
+export function toLines(definition: string): JsonObject {
+  const schema = {
+    type: 'string',
+    description: 'Each line is one such document.',
+    contentMediaType: 'application/json',
+    contentSchema: { $ref: `definitions.schema.json#/$defs/${definition}` },
+  };
+  return { 'application/x-ndjson': { schema } };
+}
+
 export function createQueryParameters(
   table: ReadonlyMap<string, Pick<ListParameter<unknown>, 'description' | 'schema' | 'example' | 'repeats'>>,
 ): JsonObject[] {
@@ -65,13 +76,13 @@ export function createQueryParameters(
   }));
 }
 
-export function createHeaders(names: readonly string[]): JsonObject {
+function createHeaders(names: readonly string[]): JsonObject {
   const all = [...names, 'X-Content-Type-Options'];
   return Object.fromEntries(all.map((name) => [name, createReference('headers', name)]));
 }
 
 /** Returns the responses to requests that fail. */
-export function createProblems(...statuses: readonly number[]): JsonObject {
+function createProblems(...statuses: readonly number[]): JsonObject {
   const named = statuses.map((status) => [status, createReference('responses', `Problem${status}`)] as const);
   return Object.fromEntries([...named, ['default', createReference('responses', 'Problem')]]);
 }

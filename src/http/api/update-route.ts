@@ -19,14 +19,6 @@ import type { RateLimit } from '../limits.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 import { listEtags, parseEtags } from '../representation.ts';
 import { type BodyRules, readText, findKnownBot } from '../request.ts';
-import {
-  createHeaders,
-  createProblems,
-  createReference,
-  type JsonObject,
-  type Paths,
-  toJson,
-} from './operation.ts';
 
 /**
  * Applies an update and makes it durable. Returns the commit of its content; null where no content changed. When it
@@ -262,9 +254,11 @@ export function parseUpdate(
   editAdvice: () => string,
 ): UpdateValues {
   const body = unflatten(readBody(text, updateExample, wrapAdvice));
-  const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
-    return { pointer: toPointer(place), detail: findAdvice(place, keyword, body, editAdvice) ?? message };
-  });
+  const errors = validate('update', body, categories, {}).map(
+    ({ place, keyword, message }): ProblemDetail => {
+      return { pointer: toPointer(place), detail: findAdvice(place, keyword, body, editAdvice) ?? message };
+    },
+  );
   if (errors.length === 0) return body['bot'] as UpdateValues;
   const hidden = findHidden(body, '#');
   if (hidden !== undefined)
@@ -274,7 +268,7 @@ export function parseUpdate(
 
 /**
  * Reads the body of a count as libraries send it to other lists, such as `{"server_count": 156, "shard_count": 1}`. A list
- * has the count of each shard. Other keys are ignored.
+ * has the count of each shard. The count of one shard alone is refused; other keys are ignored.
  * @throws {ProblemError} bad-json or invalid-update
  */
 export function parseStats(text: string): Pick<UpdateValues, 'count'> {
@@ -293,6 +287,7 @@ export function parseStats(text: string): Pick<UpdateValues, 'count'> {
     ...keys
       .filter((key) => sumShards(body[key]) !== count)
       .map((key) => ({ pointer: `#/${key}`, detail: `this is not the same as ${first}: send one of them` })),
+    ...findShardErrors(body),
   ];
   if (errors.length > 0) throw createInvalidError(errors);
   return { count: count as number };
@@ -333,7 +328,7 @@ const updateExample = '{"bot": {"count": 156}}';
 const statsExample = '{"server_count": 156}';
 
 /** The keys that lists of bots call the number of servers by. */
-const countKeys = ['server_count', 'serverCount', 'guild_count', 'guildCount', 'servers', 'guilds', 'count'];
+const countKeys = Object.keys(resolveProperties({ $ref: '#/$defs/stats' }));
 
 const noCountAdvice = `there is no number of servers: send it as one of ${countKeys.join(', ')}, such as ${statsExample}`;
 
@@ -345,6 +340,22 @@ function sumShards(value: unknown): unknown {
   if (!Array.isArray(value) || value.length === 0) return value;
   if (!value.every((count) => Number.isInteger(count) && count >= 0)) return value;
   return value.reduce((sum: number, count: number) => sum + count, 0);
+}
+
+/** Returns the error of a body with the id of a shard, whose count it is, unless there is one shard only. */
+function findShardErrors(body: Readonly<Record<string, unknown>>): ProblemDetail[] {
+  const given = Object.entries(body).filter(([, value]) => value !== null);
+  const numbers = given.map(([key, value]) => {
+    if (Array.isArray(value)) return value.length;
+    return /^(?:shard_?count|shards)$/i.test(key) ? Number(value) : 0;
+  });
+  const shards = Math.max(...numbers);
+  const ids = shards === 1 ? [] : given.filter(([key]) => /^shard_?id$/i.test(key));
+  return ids.map(([key, id]) => {
+    const shard = quoteValue(id) + (shards > 0 ? ` of ${shards}` : '');
+    const advice = 'post the total from one process, with "shard_count": 1 or without a shard id';
+    return { pointer: `#/${key}`, detail: `this is the count of shard ${shard}: ${advice}` };
+  });
 }
 
 /**
@@ -448,118 +459,3 @@ function findHidden(value: unknown, pointer: string): string | undefined {
   }
   return undefined;
 }
-
-interface WriteAnswer {
-  readonly description: string;
-  readonly schema: JsonObject;
-}
-
-const updateAnswer: WriteAnswer = {
-  description:
-    'The keys as they are stored. `commit` is the commit that has them; null where only a count changed, or nothing did.',
-  schema: { $ref: 'update-answer.schema.json' },
-};
-
-function createResponses({ description, schema }: WriteAnswer, ...problems: readonly number[]): JsonObject {
-  const headers = createHeaders(['Cache-Control', 'RateLimit', 'RateLimit-Policy']);
-  const later =
-    'The same, on a service that waits for its Git server, which does not have the change yet. Do not send it again.';
-  return {
-    '200': { description, headers, content: toJson(schema) },
-    '202': { description: later, headers, content: toJson(schema) },
-    ...createProblems(400, 401, 403, 404, 412, 413, 415, 422, 429, 503, ...problems),
-  };
-}
-
-const countSchema = { $ref: 'definitions.schema.json#/$defs/count' };
-
-export const updatePaths: Paths = {
-  '/api/v2/bots/{id}': {
-    post: {
-      operationId: 'updateBot',
-      summary: 'Post a count or change keys',
-      description: `Any of \`${writableKeys.join(' ')}\` in \`bot\`; all of them are changed or none, unless a 503 says that the keys are saved and the count is not. \`count\` is a whole number from 0 to 10,000,000,000. Status 200 or 202 means that the change is saved and is not lost.`,
-      security: [{ token: [] }],
-      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: {
-              anyOf: [{ $ref: 'update.schema.json' }, { $ref: 'definitions.schema.json#/$defs/flatUpdate' }],
-            },
-            example: { bot: { count: 156 } },
-          },
-        },
-      },
-      responses: createResponses(updateAnswer, 409),
-    },
-  },
-  '/api/v2/bots/{id}/stats': {
-    post: {
-      operationId: 'postStats',
-      summary: 'Post a count as to other lists',
-      description: `For libraries that post to many lists: only the address changes. The number of all servers is in one of \`${countKeys.join(' ')}\`, or in a list the number of each shard, which are added up; other keys are ignored. \`Authorization\` may begin with \`Bot\` or \`Token\`, too. \`POST /api/v2/bots/stats\` is the same for the bot that the token belongs to.`,
-      security: [{ token: [] }],
-      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: {
-              title: 'Stats',
-              description:
-                'The number of servers. `shards` counts only as a list, and only if no other key has the number.',
-              type: 'object',
-              minProperties: 1,
-              properties: Object.fromEntries(
-                countKeys.map((key) => [
-                  key,
-                  { anyOf: [countSchema, { type: 'array', items: countSchema }] },
-                ]),
-              ),
-            },
-            example: { server_count: 156 },
-          },
-        },
-      },
-      responses: createResponses(updateAnswer),
-    },
-  },
-  '/api/v2/bots/{id}/commands': {
-    put: {
-      operationId: 'putCommands',
-      summary: 'Post the commands',
-      description:
-        'What `GET /applications/{application.id}/commands` of Discord’s API returns, with `with_localizations=true` in all languages. The bot has these commands from then on, and no others: at most 200 of them, in 128 KiB. Names, descriptions, types, options and `nsfw` are kept, in the file `bots/…/ID.commands.json`; other keys are ignored. Send them when the bot starts: where nothing differs, nothing is written. `If-Match` takes the ETag that `GET` of this path has.',
-      security: [{ token: [] }],
-      parameters: [createReference('parameters', 'bot'), createReference('parameters', 'If-Match')],
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: { type: 'array', items: { type: 'object' } },
-            example: [{ name: 'play', description: 'Plays a song' }],
-          },
-        },
-      },
-      responses: createResponses(
-        {
-          description:
-            '`commands` is how many there are. `commit` is the commit that has them; null where nothing differs.',
-          schema: {
-            title: 'CommandsAnswer',
-            type: 'object',
-            required: ['commands', 'commit'],
-            properties: {
-              commands: { type: 'integer' },
-              commit: { type: ['string', 'null'] },
-              note: { type: 'string' },
-            },
-          },
-        },
-        409,
-      ),
-    },
-  },
-};

@@ -1,10 +1,12 @@
 import type { RenderableProps, VNode } from 'preact';
+import { isExpiring } from '../../bot/address.ts';
 import { type InvitePermissions, findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
+import { findImages } from '../../catalogue/store/bot-index.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { OtherScopes, splitByHarm, withoutBidiControls } from '../page/elements.tsx';
 import { BotImage } from '../page/bot-image.tsx';
 import type { Viewer } from '../page/layout.tsx';
-import { type FieldName, type FieldTexts, type FormField, splitWords } from '../page/fields.ts';
+import { type FieldName, type FieldTexts, type FormField, parseValue, splitWords } from '../page/fields.ts';
 import type { Form, FormFile, FormImage } from './forms.ts';
 
 interface AdviceProps {
@@ -25,6 +27,7 @@ export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode |
   avatar: ImagesAdvice,
   cover: ImagesAdvice,
   preview: ImagesAdvice,
+  page: ImagesAdvice,
 };
 
 /** What the invite link asks for, or why nobody can add the bot with it. */
@@ -123,14 +126,23 @@ function AuthorsAdvice({ form, texts, viewer }: AdviceProps): VNode | null {
 /** The field with the account that the button adds. */
 export const addedAuthor = 'addedAuthor';
 
-/** The images that a field names, small, and the addresses that none could be loaded from. */
-function ImagesAdvice({ field: { name }, images, texts }: AdviceProps): VNode | null {
+/** The images that a field names, small, and the addresses that expire or that none could be loaded from. */
+function ImagesAdvice({ field, images, texts }: AdviceProps): VNode | null {
   const { t, text } = useLanguage();
-  const own = images.filter(({ field }) => field === name);
-  if (own.length === 0) return null;
+  const { name } = field;
+  const own = images.filter((image) => image.field === name);
+  const value = parseValue(field, texts) ?? [];
+  const urls = name === 'page' ? findImages(String(value)) : ([value].flat() as string[]);
+  const expiring = urls.find(isExpiring);
+  const warning =
+    expiring === undefined ? null : (
+      <Warning>{t('advice.expires', { address: withoutBidiControls(expiring) })}</Warning>
+    );
+  if (own.length === 0) return warning;
   const sizes = { avatar: 96, cover: 240, preview: 171 } as const;
   return (
     <div class="asks images">
+      {warning}
       {own.map(({ url, path }) =>
         path === undefined ? (
           <p key={url}>{t('advice.noImage', { address: withoutBidiControls(url) })}</p>

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { BotRecord } from '../../../schemas/types.ts';
+import { toAsciiAddress } from '../../bot/address.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { english, type Locale, toCanonicalLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
@@ -329,7 +330,7 @@ export interface FieldFault {
  * fields are written; without a change its bytes stay the same.
  */
 export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormFile {
-  const { kind, mode, source, schema } = form;
+  const { kind, mode, source } = form;
   const { categories, languages } = parts.site.settings;
   const { key, toPath, findFaults } = fileKinds[kind];
   const fields = form.groups.flat();
@@ -347,7 +348,7 @@ export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormF
     ...(typeof category === 'string' &&
       !categories.includes(category) && { category: { key: 'fault.category' } }),
     ...(isForeign && { locale: { key: 'fault.language', values: { languages: languages.join(', ') } } }),
-    ...findFieldFaults(parsed, schema, fields),
+    ...findFieldFaults(parsed, form, fields),
     ...(asksLanguage && !locale && { locale: { key: 'fault.locale' } }),
     ...(mode === 'translate' &&
       locale &&
@@ -415,18 +416,22 @@ function fillIn(form: Form, fields: readonly FormField[], texts: FieldTexts): st
 /** Checks the file that a form makes. Faults that belong to no field are reported at the page. */
 function findFieldFaults(
   { page, faults }: ParsedPage,
-  schema: Form['schema'],
+  { schema, texts }: Pick<Form, 'schema' | 'texts'>,
   fields: readonly FormField[],
 ): FieldFaults {
   if (page === undefined) return { page: createFileFieldFault(faults[0]?.message ?? '') };
-  const all = validate(schema, page.data).map((fault): [FieldName, FieldFault] => {
+  const former = fields.map((field) => parseValue(field, texts));
+  const all = validate(schema, page.data, null, former).map((fault): [FieldName, FieldFault] => {
     const field = fields.find((candidate) => {
       const place = findPlace(candidate);
       return place.length > 0 && place.every((key, i) => fault.place[i] === key);
     });
     if (field === undefined) return ['page', createFileFieldFault(fault.message)];
-    const value = page.data[field.name];
-    const isLong = fault.keyword === 'maxLength' && field.kind === 'text' && typeof value === 'string';
+    const value = fault.place.reduce<unknown>((inner, key) => (inner as PageData)[key], page.data);
+    if (typeof value !== 'string') return [field.name, { key: field.fault }];
+    if (fault.keyword === 'address')
+      return [field.name, { key: 'fault.address', values: { address: toAsciiAddress(value) ?? '' } }];
+    const isLong = fault.keyword === 'maxLength' && field.kind === 'text' && fault.place.length === 1;
     return [field.name, isLong ? createLengthFault(field.name, value) : { key: field.fault }];
   });
   // Of several faults of a field the first is kept.

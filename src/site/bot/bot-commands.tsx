@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Command, CommandOption } from '../../../schemas/types.ts';
+import type { Command, CommandNames, CommandOption } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findLanguages } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -90,7 +90,7 @@ function formatOption({ name, name_localizations, required = false }: CommandOpt
 }
 
 /** Returns the text in the nearest language to the reader's; undefined if there is none. */
-function findLocalized(texts: Readonly<Record<string, string>> = {}, locale: Locale): string | undefined {
-  const [nearest = ''] = findLanguages([locale], Object.keys(texts) as Locale[]);
-  return texts[nearest];
+function findLocalized(texts: CommandNames | null = {}, locale: Locale): string | undefined {
+  const [nearest = ''] = findLanguages([locale], Object.keys(texts ?? {}) as Locale[]);
+  return texts?.[nearest];
 }

@@ -22,6 +22,7 @@ describe('the responses of the API', () => {
   let service: TestService;
   let token: string;
   let other: string;
+  let unlisted: string;
   /** Operations and statuses that were seen. */
   const seen = new Set<string>();
 
@@ -32,9 +33,10 @@ describe('the responses of the API', () => {
       'collections/all.en.md': collection({ bots: ['7', '9'] }),
     });
     commitCounts(root, [{ time: Math.floor(Date.now() / 1000) - 86_400, counts: { 7: 150 } }]);
-    service = await startTestService({}, { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '5' } });
+    service = await startTestService({}, { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '6' } });
     token = await issueTestToken(service.root, '7');
     other = await issueTestToken(service.root, '9');
+    unlisted = await issueTestToken(service.root, '8');
     // The history is read in the background.
     for (const path of ['counts', 'changes'])
       await eventually(async () =>
@@ -88,17 +90,18 @@ describe('the responses of the API', () => {
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   const bot = '/api/v2/bots/{id}';
+  const ownStats = '/api/v2/bots/stats';
 
   it('take the counts that libraries post to other lists, at the address with the id or for the token', async () => {
     const stats = `${bot}/stats`;
     let count = 0;
-    for (const [address, scheme] of [
-      [stats, ''],
-      [`${stats}/`, 'Bot '],
-      ['/api/v2/bots/stats', 'Token '],
+    for (const [path, address, scheme] of [
+      [stats, stats, ''],
+      [stats, `${stats}/`, 'Bot '],
+      [ownStats, ownStats, 'Token '],
     ] as const) {
       const body = { serverCount: ++count, shardCount: 1 };
-      const answer = await send(stats, 200, post(body, { Authorization: scheme + token }), address);
+      const answer = await send(path, 200, post(body, { Authorization: scheme + token }), address);
       deepStrictEqual(JSON.parse(answer), { bot: { count }, commit: null });
     }
     for (const [method, path, status] of [
@@ -122,25 +125,28 @@ describe('the responses of the API', () => {
     const commands = `${bot}/commands`;
     for (const [path, method, good, bad] of [
       [bot, 'POST', { bot: { count: 156 } }, { bot: { count: '156' } }],
-      [`${bot}/stats`, 'POST', { server_count: 156 }, { server_count: '156' }],
+      [`${bot}/stats`, 'POST', { server_count: 156 }, { server_count: 900, shard_id: 2, shard_count: 4 }],
+      [ownStats, 'POST', { server_count: [78, 78] }, { server_count: '156' }],
       [commands, 'PUT', [{ name: 'play', options: [{ type: 1, name: 'next' }] }], [{ name: '' }]],
     ] as const) {
       const write = (body: unknown, headers = {}): RequestInit => ({ ...post(body, headers), method });
       await send(path, 200, write(good));
       await send(path, 400, write('x'));
       await send(path, 401, write(good, { Authorization: '' }));
-      await send(path, 404, write(good), path.replace('{id}', '8'));
+      const gone = { Authorization: path === ownStats ? unlisted : token };
+      await send(path, 404, write(good, gone), path.replace('{id}', '8'));
       await send(path, 412, write(good, { 'If-Match': '"old"' }));
       await send(path, 413, write('x'.repeat(140_000)));
       await send(path, 415, write('x', { 'Content-Type': 'text/plain' }));
       await send(path, 422, write(bad));
-      await send(path, 403, write(good, { Authorization: other }));
+      if (path !== ownStats) await send(path, 403, write(good, { Authorization: other }));
     }
     await send(bot, 401, post({}, { Authorization: 'mistyped' }));
     const unknown = post({}, { Authorization: createToken() });
-    await send(`${bot}/stats`, 401, unknown, '/api/v2/bots/stats');
+    await send(ownStats, 401, unknown);
     await send(bot, 429, post({}, { Authorization: 'mistyped' }));
-    await send(`${bot}/stats`, 429, unknown, '/api/v2/bots/stats');
+    await send(`${bot}/stats`, 429, unknown);
+    await send(ownStats, 429, unknown);
     await send(commands, 429, { ...unknown, method: 'PUT' });
 
     for (const [path, { get }] of Object.entries(document.paths)) {
@@ -192,8 +198,14 @@ describe('the responses of the API', () => {
           ),
       ),
     );
-    // It needs a Git server that is away.
-    deepStrictEqual(unseen, [`POST ${bot} 202`, `PUT ${commands} 202`, `POST ${bot}/stats 202`]);
+    // It needs a Git server that is away, and 403 a read-only copy.
+    deepStrictEqual(unseen, [
+      `POST ${bot} 202`,
+      `PUT ${commands} 202`,
+      `POST ${bot}/stats 202`,
+      `POST ${ownStats} 202`,
+      `POST ${ownStats} 403`,
+    ]);
   });
 });
 

@@ -12,6 +12,34 @@ import { issueTestToken } from '../../support/token.ts';
 const run = promisify(execFile);
 const tsc = fileURLToPath(new URL('./node_modules/typescript/bin/tsc', import.meta.resolve('#package')));
 
+const orval = {
+  packages: ['orval@8.38.0'],
+  command: ['orval'],
+  config: (baseUrl: string) => ({
+    'orval.config.mjs': `export default { api: { input: 'openapi.json', output: { target: 'api.ts', client: 'fetch', baseUrl: '${baseUrl}' } } };`,
+  }),
+  program: `
+import { getCommands, listBots, putCommands, updateBot } from './api.js';
+
+export async function results(_baseUrl: string, token: string) {
+  const headers = { Authorization: token };
+  const list = await listBots({ category: ['fun', 'games'], limit: 5 });
+  const post = await updateBot('7', { bot: { count: 156 } }, { headers });
+  const put = await putCommands('7', [{ name: 'ping', description: 'Answers.' }], { headers });
+  const commands = await getCommands('7');
+  // @ts-expect-error -- a count is a number
+  const refused = await updateBot('7', { bot: { count: '156' } }, { headers });
+  return {
+    names: list.status === 200 ? list.data.map(({ contents }) => contents?.['en']?.name) : [],
+    count: post.status === 200 ? post.data.bot.count : 0,
+    put: put.status === 200 ? put.data.commands : 0,
+    commands: commands.status === 200 ? commands.data.map(({ name }) => name) : [],
+    refused: refused.status === 422 ? refused.data.errors?.[0]?.detail : '',
+  };
+}
+`,
+};
+
 /** Generators of clients that take 96 MB, so that a test installs them, each with a program as its user writes it. */
 const generators = {
   'hey-api': {
@@ -41,33 +69,9 @@ export async function results(baseUrl: string, token: string) {
 }
 `,
   },
-  orval: {
-    packages: ['orval@8.38.0'],
-    command: ['orval'],
-    config: (baseUrl: string) => ({
-      'orval.config.mjs': `export default { api: { input: 'openapi.json', output: { target: 'api.ts', client: 'fetch', baseUrl: '${baseUrl}' } } };`,
-    }),
-    program: `
-import { getCommands, listBots, putCommands, updateBot } from './api.js';
-
-export async function results(_baseUrl: string, token: string) {
-  const headers = { Authorization: token };
-  const list = await listBots({ category: ['fun', 'games'], limit: 5 });
-  const post = await updateBot('7', { bot: { count: 156 } }, { headers });
-  const put = await putCommands('7', [{ name: 'ping', description: 'Answers.' }], { headers });
-  const commands = await getCommands('7');
-  // @ts-expect-error -- a count is a number
-  const refused = await updateBot('7', { bot: { count: '156' } }, { headers });
-  return {
-    names: list.status === 200 ? list.data.map(({ contents }) => contents?.['en']?.name) : [],
-    count: post.status === 200 ? post.data.bot.count : 0,
-    put: put.status === 200 ? put.data.commands : 0,
-    commands: commands.status === 200 ? commands.data.map(({ name }) => name) : [],
-    refused: refused.status === 422 ? refused.data.errors?.[0]?.detail : '',
-  };
-}
-`,
-  },
+  orval,
+  // It gives a shape within an object a name of its own.
+  'orval 7': { ...orval, packages: ['orval@7.13.2'] },
 };
 
 describe('a client that a generator makes from the OpenAPI document of a service', () => {

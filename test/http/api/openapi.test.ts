@@ -4,10 +4,12 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Router } from '@koa/router';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import type { SettingsFile } from '../../../schemas/types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
+import { addUpdateRoute, type UpdateRouteOptions } from '../../../src/http/api/update-route.ts';
 import { problemKinds } from '../../../src/http/problem.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -34,6 +36,16 @@ describe('the OpenAPI document', () => {
     );
     deepStrictEqual([...new Set(references)].toSorted(), named.toSorted());
     doesNotMatch(text, /"\$(?:defs|id|schema)":|"x-/);
+    // Listed addresses may have other characters.
+    doesNotMatch(text, /"format":"uri"/);
+    // A generator names a shape within an object after its key, in camel case.
+    for (const [name, { properties = {} }] of Object.entries(
+      components['schemas'] as Record<string, Schema>,
+    )) {
+      const keys = Object.keys(properties).filter((key) => properties[key]?.anyOf);
+      const types = keys.map((key) => key.replaceAll('_', '').toLowerCase());
+      strictEqual(new Set(types).size, keys.length, name);
+    }
     // A generator puts schemas and parameters into one folder.
     const files = named.map(
       (name) => /\/(?:schemas|parameters)\/(.+)/.exec(name)?.[1]?.toLowerCase() ?? name,
@@ -100,6 +112,26 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('has the writes that the router has, and names the keys that they take', () => {
+    const { paths, components } = JSON.parse(text) as WrittenDocument;
+    const router = new Router();
+    addUpdateRoute(router, {} as UpdateRouteOptions);
+    const routes = router.stack.flatMap(({ path, methods }) =>
+      methods.map((method) => `${method} ${String(path).replace(':id', '{id}')}`),
+    );
+    const written = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    deepStrictEqual(written.filter((route) => !route.startsWith('GET ')).toSorted(), routes.toSorted());
+    for (const [path, schema] of [
+      ['/api/v2/bots/{id}', 'UpdateValues'],
+      ['/api/v2/bots/{id}/stats', 'stats'],
+    ] as const) {
+      const keys = Object.keys(components.schemas[schema]?.properties ?? {}).join(' ');
+      ok(paths[path]?.['post']?.description.includes(`\`${keys}\``), keys);
+    }
+  });
+
   it('has the query parameters that each path reads, and no others', async () => {
     const { request } = service;
     const { paths } = document as { paths: Record<string, { get?: Operation }> };
@@ -138,12 +170,19 @@ describe('the OpenAPI document', () => {
   });
 });
 
+interface WrittenDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly description: string }>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
 interface OpenApiInfo {
   readonly description: string;
   readonly license: unknown;
 }
 
 interface Schema {
+  readonly anyOf?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: { readonly $ref?: string };
 }
 

@@ -83,6 +83,11 @@ describe('the body of an update', () => {
         /^"cars" is not an allowed value: choose moderation, /,
       ],
       [{ bot: { website: 'http://x' } }, '#/bot/website', /https/],
+      [
+        { bot: { website: 'https://exämple.org/%zz' } },
+        '#/bot/website',
+        /^"https:\/\/exämple\.org\/%zz" has characters that .*: write "https:\/\/xn--exmple-cua\.org\/%25zz"$/,
+      ],
       [{ bot: { colour: 1 } }, '#/bot/colour', /^"colour" is not a key here: /],
       [{ bot: { 'a/b~c': 1 } }, '#/bot/a~1b~0c', /^"a\/b~c" is not a key here: /],
       [
@@ -145,7 +150,11 @@ describe('the body of an update', () => {
   it('of /stats has the number of servers in the key of any list, or that of each shard', () => {
     const read = (body: unknown): unknown => parseStats(JSON.stringify(body)).count;
     for (const body of [
-      { server_count: 156, shard_id: 0, shard_count: 2, shards: [1, 2] },
+      { server_count: 156, shard_id: 0, shard_count: 1 },
+      { guildCount: 156, shardId: 0, shardCount: '1' },
+      { server_count: 156, shard_id: null, shard_count: 2, shards: [1, 2] },
+      { guilds: 156, shard_id: 0, shards: 1 },
+      { shards: [156], shard_id: 0 },
       { serverCount: 156 },
       { guildCount: 156, shardCount: 1 },
       { guild_count: 156, user_count: 9 },
@@ -168,6 +177,15 @@ describe('the body of an update', () => {
       [{ shards: [] }, '#/shards', /^this list has no count of a shard/],
       [{ shards: [1, '2'] }, '#/shards', /^this list .* send whole numbers, such as \[78, 78\]/],
       [{ guilds: [9_999_999_999, 2] }, '#/guilds', /^10000000001 is too large: /],
+      [
+        { server_count: 900, shard_id: 2, shard_count: 4 },
+        '#/shard_id',
+        /^this is the count of shard 2 of 4: post the total from one process, with "shard_count": 1 or without a shard id$/,
+      ],
+      [{ guildCount: 9, shardId: 0, shardCount: 2 }, '#/shardId', /^this is the count of shard 0 of 2: /],
+      [{ guilds: 9, shard_id: 0 }, '#/shard_id', /^this is the count of shard 0: post the total /],
+      [{ servers: 9, shardID: '1', shards: 3 }, '#/shardID', /^this is the count of shard "1" of 3: /],
+      [{ server_count: [5, 9], shard_id: 1, shard_count: 1 }, '#/shard_id', /^this is .* shard 1 of 2: /],
       [{ count: 5, servers: 6 }, '#/count', /^this is not the same as servers: send one of them$/],
     ] as const) {
       const { kind, errors } = refusal(body, read);

@@ -4,8 +4,14 @@ import { autopost } from '../../../clients/typescript/src/index.ts';
 
 /*
  * Posts the counts that come as lines: a number, `throw`, `rename`, which changes the commands, or `wait`, which waits for
- * some posts; says what happens. The end of the lines stops it. test/process/clients/driver.py does the same.
+ * some posts; says what happens. The end of the lines stops it. An hour takes a fifth of a second.
+ * test/process/clients/driver.py does the same.
  */
+const wait = globalThis.setTimeout;
+globalThis.setTimeout = ((callback: () => void, ms: number, ...values: []) => {
+  if (ms > 3_000_000) console.log(`waits ${Math.round(ms / 60_000)} minutes`);
+  return wait(callback, ms > 3_000_000 ? ms / 18_000 : ms, ...values);
+}) as typeof wait;
 const [baseUrl = '', id = ''] = process.argv.slice(2);
 let line = '';
 let name = 'play';
@@ -15,6 +21,7 @@ const posting = autopost({
   token: process.env['BOTSHELF_TOKEN'] ?? '',
   intervalMs: 50,
   timeoutMs: 500,
+  userAgent: 'driver/1.0',
   count: () => {
     if (line === 'throw') throw new Error('no count');
     return line === '' ? undefined : Number(line);

@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -108,7 +108,11 @@ print(json.dumps([listed, first, read, posted, status, counts, moved]))
   });
 
   /** An export that ends early, as after a proxy that has stopped. */
-  const cutOff = { status: 200, headers: {}, body: '{"id": "1"}\n{"id": ' };
+  const cutOff = {
+    status: 200,
+    headers: { 'Content-Type': 'application/x-ndjson' },
+    body: '{"id": "1"}\n{"id": ',
+  };
 
   /** What stands between, and may be met in a restart. */
   const faults = [
@@ -174,6 +178,143 @@ print(json.dumps([
     const cut = ['timed out', 'it was cut off within a line'];
     const seen = [cut, faults.length, '201', 40, pagePath('1'), 410];
     deepStrictEqual(await runPython(code, proxy.address, next), seen);
+  });
+});
+
+describe('a client', () => {
+  const userAgent = 'my-stats/1.0 (ops@example.org)';
+  const problem = { status: 503, headers: { 'Content-Type': 'application/problem+json' }, body: '{}' };
+  /** JSON of a server in between. */
+  const foreign = { status: 200, body: '{"status": "ok"}' };
+  const proxied404 = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<p>No service</p>' };
+  let service: TestService;
+  let proxy: FaultyProxy;
+  let token: string;
+
+  before(async () => {
+    service = await startTestService({ [pagePath('7')]: mainPage() });
+    proxy = await startFaultyProxy(service.address);
+    token = await issueTestToken(service.root, '7');
+  });
+
+  it('tries reads that fail in passing three times, and names the program: TypeScript', async () => {
+    const client = createClient({ baseUrl: proxy.address, userAgent });
+    proxy.faults.push('cut', problem);
+    strictEqual((await client.read('7')).id, '7');
+    strictEqual(proxy.headers['user-agent'], userAgent);
+    proxy.faults.push(foreign, problem);
+    deepStrictEqual(await client.counts(), {});
+    proxy.faults.push(problem, foreign);
+    strictEqual((await (await client.export()).bots.next()).value?.id, '7');
+    proxy.faults.push(problem, problem, problem);
+    await rejects(client.list().next(), { status: 503 });
+    strictEqual(proxy.faults.length, 0);
+    const { requests } = proxy;
+    await rejects(client.read('404'), { status: 404 });
+    proxy.faults.push({ ...problem, headers: { ...problem.headers, 'Retry-After': '60' } });
+    await rejects(client.read('7'), { retryAfterMs: 60_000 });
+    strictEqual(proxy.requests, requests + 2);
+  });
+
+  it('says what is wrong: TypeScript', async () => {
+    const client = createClient({ baseUrl: proxy.address });
+    const errorOf = async (promise: Promise<unknown>): Promise<BotshelfError> => {
+      const thrown = await promise.catch((error: unknown) => error);
+      ok(thrown instanceof BotshelfError, String(thrown));
+      return thrown;
+    };
+    const wrong = { count: -1, website: 'x' };
+    const refused = await errorOf(client.post('7', token, wrong));
+    deepStrictEqual(
+      [refused.type, refused.isFinal, refused.isRemoved, refused.errors.map(({ pointer }) => pointer)],
+      ['urn:botshelf:problem:invalid-update', true, false, ['#/bot/count', '#/bot/website']],
+    );
+    const removed = await errorOf(client.read('404'));
+    deepStrictEqual([removed.type, removed.isRemoved], ['urn:botshelf:problem:unknown-bot', true]);
+    proxy.faults.push(proxied404, proxied404, proxied404);
+    const { status, type, isRemoved, isFinal } = await errorOf(client.read('7'));
+    deepStrictEqual([status, type, isRemoved, isFinal], [404, undefined, false, false]);
+    for (const status of [412, 413, 415, 422, 409, 429]) {
+      const headers = { ...problem.headers, 'X-Request-Id': 'abc' };
+      const body = `{"type": "x", "errors": [{"detail": "${token}"}]}`;
+      proxy.faults.push({ status, headers, body });
+      const error = await errorOf(client.post('7', token, { count: 1 }));
+      deepStrictEqual(
+        [error.isFinal, error.requestId, error.errors],
+        [status !== 409 && status !== 429, 'abc', [{ detail: '(the token)' }]],
+      );
+    }
+    for (const baseUrl of ['bots.example.org', 'ftp://example.org', 'http://a b', 'https://example.org:x'])
+      strictEqual((await errorOf(createClient({ baseUrl }).read('7'))).isFinal, true, baseUrl);
+    const badName = createClient({ baseUrl: proxy.address, userAgent: 'a\nb' });
+    strictEqual((await errorOf(badName.read('7'))).isFinal, true);
+    const values = { count: 7n as unknown as number };
+    match((await errorOf(client.post('7', token, values))).message, /^this cannot be sent as JSON: .*BigInt/);
+    strictEqual((await errorOf(client.putCommands('7', token, [null]))).isFinal, true);
+    match((await errorOf(client.post('7', 7 as unknown as string, { count: 1 }))).message, /^the token is /);
+  });
+
+  needs('python3', it)('does the same, and asks for compression: Python', async () => {
+    const code = `
+shelf = botshelf.Client(sys.argv[1], user_agent=sys.argv[2])
+token = sys.argv[3]
+
+def fail(call, *args):
+    try:
+        call(*args)
+    except botshelf.BotshelfError as error:
+        return [error.status, error.type, error.is_final, error.is_removed, error.request_id, len(error.errors)]
+
+class Number:
+    pass  # as numpy has it
+
+print(json.dumps([
+    shelf.read(7)["id"],
+    shelf.counts(),
+    next(shelf.export().bots)["id"],
+    [fail(shelf.post, 7, token, {"count": 1}) for _ in range(2)],
+    fail(lambda: next(shelf.list())),
+    fail(shelf.read, 7),
+    fail(shelf.post, 7, token, {"count": -1, "website": "x"}),
+    fail(shelf.read, 404),
+    [fail(botshelf.Client(url).read, 7) for url in ("bots.example.org", "http://a b", "https://example.org:x")],
+    fail(botshelf.Client(sys.argv[1], user_agent="a\\nb").read, 7),
+    fail(shelf.post, 7, token, {"count": Number()}),
+    fail(shelf.post, 7, token, {"count": float("nan")}),
+    fail(shelf.put_commands, 7, token, [None]),
+]))
+`;
+    const headers = { ...problem.headers, 'X-Request-Id': 'abc' };
+    const body = '{"type": "x", "errors": [{}]}';
+    proxy.faults.push(
+      ...(['cut', problem, 'pass', foreign, problem, 'pass', problem, foreign, 'pass'] as const),
+      { status: 412, headers, body },
+      { status: 429, headers, body },
+      problem,
+      problem,
+      problem,
+      proxied404,
+      proxied404,
+      proxied404,
+    );
+    const none = [null, null, true, false, null, 0];
+    deepStrictEqual(await runPython(code, proxy.address, userAgent, token), [
+      '7',
+      {},
+      '7',
+      [412, 429].map((status) => [status, 'x', status === 412, false, 'abc', 1]),
+      [503, null, false, false, null, 0],
+      [404, null, false, false, null, 0],
+      [422, 'urn:botshelf:problem:invalid-update', true, false, null, 2],
+      [404, 'urn:botshelf:problem:unknown-bot', true, true, null, 0],
+      [none, none, none],
+      none,
+      none,
+      none,
+      none,
+    ]);
+    strictEqual(proxy.faults.length, 0);
+    deepStrictEqual([proxy.headers['user-agent'], proxy.headers['accept-encoding']], [userAgent, 'gzip']);
   });
 });
 

@@ -195,6 +195,13 @@ describe('sending a form', () => {
       text,
       /id="advice-preview"><div class="asks images"><p>No image could be loaded from <bdi>https:\/\/127/,
     );
+    const signed = 'https://127.0.0.1/a.png?ex=67a1b2c3&is=67a06143&hm=0a1b';
+    const expiring = await press(visitor, page, edit, { avatar: signed, page: `![Cake](${signed})` });
+    for (const field of ['avatar', 'page'])
+      match(
+        expiring.text,
+        new RegExp(`id="advice-${field}">.{0,60}>This link stops working after some time: `),
+      );
     const wrong = await press(visitor, page, edit, {
       avatar: 'http://example.org/a.png',
       nsfw: 'true',

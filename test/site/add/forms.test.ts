@@ -177,6 +177,15 @@ describe('the form for a new bot', () => {
     });
   });
 
+  it('gives the form in ASCII of a link', () =>
+    deepStrictEqual(
+      entryOf({ ...whole, website: 'exämple.org', preview: 'https://example.org/ü.png' }).faults,
+      {
+        website: { key: 'fault.address', values: { address: 'https://xn--exmple-cua.org/' } },
+        preview: { key: 'fault.address', values: { address: 'https://example.org/%C3%BC.png' } },
+      },
+    ));
+
   it('has six required fields to fill in at first', () =>
     strictEqual(entryOf({ locale: 'en' }).missing.length, 6));
 
@@ -234,6 +243,13 @@ describe('the form that edits a bot', () => {
   it('keeps every byte of a file without a change, also of one that is not formatted', () => {
     for (const text of [mainPage(keys), '---json\r\n{"name":"a",\r\n"authors": ["1"]}\r\n---\r\nx\r\n'])
       strictEqual(edited(text, {}).text, text);
+  });
+
+  it('keeps a link that is listed and not in ASCII, and refuses a new one', () => {
+    const website = 'https://exämple.org/';
+    const text = mainPage({ website });
+    deepStrictEqual(edited(text, { description: 'Bakes.' }).faults, {});
+    deepStrictEqual(Object.keys(edited(text, { website: `${website}%zz` }).faults), ['website']);
   });
 
   it('changes only what its fields change, as the formatter writes it', () => {
