@@ -1,9 +1,11 @@
+import { parseUrl } from '../lib/network.ts';
+
 /**
  * Returns an address in ASCII, as browsers send it: without invisible characters, with a host in Punycode, and each other
  * character as its escape. The same text if it is in ASCII and all its escapes are complete; undefined if it is no address.
  */
 export function toAsciiAddress(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
+  if (parseUrl(text) === undefined) return undefined;
   if (asciiAddress.test(text)) return text;
   const escaped = text.replaceAll(invisible, '').replaceAll(/%(?![0-9a-f]{2})/gi, '%25');
   return new URL(escaped).href;

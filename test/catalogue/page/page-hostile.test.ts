@@ -78,7 +78,7 @@ describe('a page file of a stranger', () => {
     });
 
     it('with many brackets side by side, which are no nesting', () => {
-      match(fault(withFrontMatter(`{"a": [${'[],'.repeat(2000)}]}`)), /^2:6008 json /);
+      match(fault(withFrontMatter(`{"a": [${'[],'.repeat(2000)}]}`)), /^2:6008 trailing-comma /);
     });
 
     it('with conflict markers by the thousand', () => {
