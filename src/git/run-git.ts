@@ -31,7 +31,7 @@ export class GitError extends BotshelfError {
   get startFailure(): string | undefined {
     if (this.status === null || this.status >= 0) return undefined;
     return /\bspawn git ENOENT\b/.test(this.stderr)
-      ? 'git cannot be run: install it, or put it on the PATH of the service'
+      ? 'git cannot be run: install it, or put it on the PATH'
       : `git cannot be run (${this.reason}): look at the memory of this machine and the limits of this user`;
   }
 

@@ -181,7 +181,7 @@ describe('botshelf check --base', () => {
       [shallow, ['--base=HEAD~1'], /^this clone is shallow .+\n$/],
       [shallow, ['--base=origin/main'], /^this clone is shallow .+\n$/],
       [bare, ['--base=main'], /^git cannot read .+\n$/],
-      [root, ['--base=main'], /^git is not on the PATH: .+\n$/, noPath],
+      [root, ['--base=main'], /^git cannot be run: install it, or .+\n$/, noPath],
     ];
     for (const [folder, args, message, env = {}] of cases) {
       const { code, stdout, stderr } = await botshelf(folder, ['check', ...args], { env });

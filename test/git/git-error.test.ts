@@ -42,7 +42,7 @@ describe('the advice for a failed git', () => {
     });
     const missing = new GitError(args, -2, 'Error: spawn git ENOENT\n    at x');
     strictEqual(toUnavailableError(missing).message, missing.startFailure);
-    strictEqual(missing.startFailure, 'git cannot be run: install it, or put it on the PATH of the service');
+    strictEqual(missing.startFailure, 'git cannot be run: install it, or put it on the PATH');
     strictEqual(new GitError(args, 128, 'spawn git ENOENT').startFailure, undefined);
   });
 

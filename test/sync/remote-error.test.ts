@@ -32,7 +32,7 @@ describe('the message about a remote', () => {
       'what to do where there is no git',
       -1,
       'spawn git ENOENT',
-      'git cannot be run: install it, or put it on the PATH of the service',
+      'git cannot be run: install it, or put it on the PATH',
     ],
     [
       'why git could not be started where it is installed',

@@ -105,7 +105,7 @@ describe('a delay queue', () => {
   it('does each piece of work once, in the order in which they are due', async () => {
     const done: string[] = [];
     const queue = new DelayQueue((name) => done.push(name));
-    queue.add('late', 60);
+    queue.add('late', 500);
     queue.add('early', 5);
     queue.add('early', 5);
     strictEqual(queue.size, 2);

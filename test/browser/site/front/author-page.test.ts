@@ -67,7 +67,7 @@ describe('authors', () => {
     const page = await text('/bots/7');
     const links =
       '<a href="/authors/6"><bdi>عمر</bdi></a> and <a href="/authors/5"><bdi>Ada &lt;b></bdi></a>';
-    strictEqual(by.exec(page)?.[0], `<p class="by">by ${links}</p>`);
+    strictEqual(by.exec(page)?.[0], `<p class="by">by ${links} · 3 authors</p>`);
     match(page, /<a href="\/authors\/8">See all<\/a>/);
     match(page, /<meta name="author" content="عمر, Ada &lt;b>"\/>/);
     const people = JSON.parse(/"author":(\[.*?\])/.exec(page)?.[1] ?? '') as { name: string; url: string }[];

@@ -70,7 +70,7 @@ describe('the code to post with', () => {
     deepStrictEqual(await runBot(service.address), { stdout: '', stderr: '' });
     match(await botPage(), /4,321/);
     const failed = await runBot(service.address, 'wrong');
-    match(failed.stderr, /The count was not posted, and will not be:.*this is not a complete token/);
+    match(failed.stderr, /The count was not posted: .*this is not a complete token/);
   });
 
   needs('python3', it)('posts from a bot on discord.py as it stands', async () => {
