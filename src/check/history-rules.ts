@@ -150,7 +150,8 @@ function createMessageLeak(commit: string): Finding {
 /** Refuses commits that are too long to read or from the future, and warns of a trailer that only a service writes. */
 async function checkCommits(root: string, commits: readonly string[]): Promise<Finding[]> {
   const contents = await readObjects(root, commits, maxCommitBytes);
-  return commits.flatMap((id): Finding[] => {
+  const late: string[] = [];
+  const findings = commits.flatMap((id): Finding[] => {
     const content = contents.get(id)?.toString();
     const [headers = ''] = content?.split('\n\n', 1) ?? [];
     if (content === undefined || headers.split('\n').some((line) => line.length > maxHeaderLength))
@@ -158,16 +159,20 @@ async function checkCommits(root: string, commits: readonly string[]): Promise<F
     // In the order of the changes they would stay the last ones.
     const times = headers.matchAll(/^(?:author|committer) .* (\d+) [+-]\d+$/gm);
     const time = Math.max(...Array.from(times, ([, seconds = '']) => parseCommitTime(seconds)));
-    if (time > Date.now() + msPerDay) {
-      const message = `${shortenId(id)} is dated ${formatIsoTime(time).slice(0, 10)}: set the clock, and date it again (git rebase --reset-author-date)`;
-      return [createFileError(botsFolder, 'future', message)];
-    }
+    if (time > Date.now() + msPerDay)
+      late.push(`${shortenId(id)} is dated ${formatIsoTime(time).slice(0, 10)}`);
     const trailer = findServiceTrailer(content);
     if (trailer === undefined) return [];
     const message = `the message of ${shortenId(id)} has "${trailer}" as a service writes it: reword it, unless a service has pushed this`;
     return [{ ...createFileFault(botsFolder, 'service-trailer', message), severity: 'notice' }];
   });
+  if (late.length === 0) return findings;
+  const message = `${late.slice(0, maxNamed).join(', ')}: set the clock, and date it again (git rebase --reset-author-date)`;
+  return [...findings, createFileError(botsFolder, 'future', message)];
 }
+
+/** Commits that a finding names. */
+const maxNamed = 10;
 
 /** Bytes of a commit, and characters of its author and other header lines. */
 const maxCommitBytes = 16 * 1024;

@@ -35,7 +35,9 @@ export async function suggestMap(
   for (const target of targets) {
     const [key, kind, name] = target;
     if (map[key] !== undefined) continue;
-    const matches = findMatches(columns, target);
+    const matches = findMatches(columns, target).filter(
+      ({ path }) => !perPage.includes(key) || !path.includes('[].') || ofPages.test(path),
+    );
     const found = matches.find(
       ({ fits, column }) => fits && (!required.includes(key) || column.records.size >= total / 2),
     );
@@ -90,6 +92,9 @@ const inviteTemplate = 'https://discord.com/oauth2/authorize?client_id={id}&scop
 
 const required = ['id', 'name', 'description', 'authors', 'category', 'created', 'invite'];
 
+/** The path of a field in a list of pages; in another list, it is that of something else than the bot. */
+const ofPages = /^[^.[\]]*(?:content|page|locali|lang|translat|text)[^.[\]]*\[\]\.[^.]+$/i;
+
 /** Keys that each page of a bot has. */
 const perPage = ['locale', 'name', 'description', 'page'];
 
@@ -123,15 +128,30 @@ function addFields(columns: SourceColumns, fields: object, record: number, prefi
   }
 }
 
-/** Whether an object is a bot, by what its own fields are: what is around a list of bots has no id and no authors. */
+/** Whether an object is a bot, by what its own fields are: what is around bots has no id and no authors, or several of each. */
 function looksLikeBot(fields: SourceFields): boolean {
+  return hasFieldsOfBot(fields) && !holdsBots(fields, 2);
+}
+
+function hasFieldsOfBot(fields: object): boolean {
   const columns: SourceColumns = new Map();
   addFields(columns, fields, 1);
-  for (const path of columns.keys()) if (path.includes('[].')) columns.delete(path);
+  for (const path of columns.keys()) if (ofOthers.test(path)) columns.delete(path);
   const has = (key: string): boolean =>
     targets.some((target) => target[0] === key && findMatches(columns, target).some(({ fits }) => fits));
   return has('id') && ['authors', 'invite', 'description'].some(has);
 }
+
+/** Whether an object, or one in it, has several bots by their ids or names. */
+function holdsBots(fields: object, depth: number): boolean {
+  const inner = Object.values(fields).filter(isObject);
+  return (
+    inner.filter(hasFieldsOfBot).length > 1 || (depth > 0 && inner.some((one) => holdsBots(one, depth - 1)))
+  );
+}
+
+/** The path of a field in a list, in an object by an id, or deep inside: it may be that of another bot. */
+const ofOthers = /\[\]\.|(?:^|\.)\d+\.|\..+\..+\./;
 
 /** A field that may be what a key is. */
 interface Match {
@@ -176,11 +196,24 @@ function isNamed(path: string, [key, kind, name]: Target): boolean {
   const names = path.split('.').map((part) => part.toLowerCase().replaceAll(/[^a-z]/g, ''));
   const whole = names.join('');
   if (key !== 'authors' && names.slice(0, -1).some((part) => people.test(part))) return false;
+  if (key === 'authors' && !isOfAuthors(path)) return false;
   if (key === 'id' && (path.includes('[]') || (kind === 'snowflake' && others.test(whole)))) return false;
   const [last = ''] = names.slice(names.length > 1 && names.at(-1) === 'id' ? -2 : -1);
   return name === undefined || name.test(last) || (!/^(?:name|short|any)$/.test(kind) && name.test(whole));
 }
 
+/** Whether what is around a field is the bot or its people: the author of a review, a library or another bot is none of it. */
+function isOfAuthors(path: string): boolean {
+  const parts = path.toLowerCase().split('.');
+  return parts.every((part, i) => {
+    const isInside = i < parts.length - 1;
+    const isPlain = !isInside || people.test(part) || (!part.includes('[]') && wrappers.test(part));
+    return isPlain && !/last|former|prev|fork|original|server|guild/.test(part);
+  });
+}
+
+/** Objects that hold the fields of a bot, and lists of its people. */
+const wrappers = /^(?:bot|app|application|client|data|attributes|info|meta|details|team|node)$/;
 const people = /owner|author|dev|creator|maker/;
 const others = /owner|author|dev|creator|maker|guild|server|channel|message|role/;
 

@@ -1,7 +1,7 @@
 import { decodeHTMLStrict } from 'entities';
 import { msPerDay } from '../bot/clock.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
-import { parseUrl } from '../lib/network.ts';
+import { toAsciiAddress } from '../bot/address.ts';
 import { quoteValue } from '../lib/text.ts';
 
 /** What a field has, without what no key can be: `{}` is any object or inner list. */
@@ -49,8 +49,7 @@ export function convertValue(key: string, value: SourceValue): SourceValue {
   if (/^(?:name|description)$/.test(key)) return decodeHTMLStrict(value);
   if (key.startsWith('codehost.')) return repository.exec(value)?.groups?.[key.slice(9)] ?? value;
   const isAddress = /^(?:invite|support|website|images\.\w+)$/.test(key);
-  const isConverted = isAddress && /\P{ASCII}/u.test(value) && !/\s/.test(value);
-  return isConverted ? (parseUrl(value)?.href ?? value) : value;
+  return isAddress && !/\s/.test(value) ? (toAsciiAddress(value) ?? value) : value;
 }
 
 /** An address of a repository, or `owner/repo`. */
@@ -108,7 +107,8 @@ function parseDay(text: string): readonly (string | number)[] | undefined {
   const [, weekday = text] = /^[a-z]{3,9},? (.*)$/i.exec(text) ?? [];
   for (const form of [text, weekday]) {
     const [, before, name = '', after, last = 0] = namedMonth.exec(form) ?? [];
-    const month = months.findIndex((one) => [one, one.slice(0, 3)].includes(name.toLowerCase())) + 1;
+    const month =
+      months.findIndex((one) => [one, one.slice(0, 3), one.slice(0, 4)].includes(name.toLowerCase())) + 1;
     if (month > 0 && (before === undefined) !== (after === undefined))
       return [last, month, before ?? after ?? 0];
   }

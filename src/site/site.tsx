@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
+import { toNameSlug } from '../bot/likeness.ts';
 import type { OpenCatalogue, Catalogue } from '../catalogue/catalogue.ts';
 import { trackRemovedBots } from '../catalogue/changes/change-index.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
@@ -275,7 +276,7 @@ export function addOpenPages(
   });
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    const named = parseBotId(id) ? undefined : (await readGroups(parts)).named(id.toLowerCase());
+    const named = parseBotId(id) ? undefined : (await readGroups(parts)).named(toNameSlug(id));
     const { href } = site.languages.of(ctx);
     if (named) ctx.redirect(href(`/bots/${named.id}${ctx.search}`));
     else if (named === null) ctx.redirect(href(formatFrontPath({ ...noQuery, q: id })));

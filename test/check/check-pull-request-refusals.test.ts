@@ -249,6 +249,15 @@ describe('a pull request is refused', () => {
       if (found.length > 0)
         match(result.messages[0] ?? '', /^commit [0-9a-f]{10} is dated \d{4}-\d\d-\d\d: /);
     }
+    const repo = catalogueOfTwo();
+    const late = [2, 3].map((days) => {
+      return { changes: { [pagePath('7')]: `${newBot}${days}` }, seconds: now + days * 86_400 };
+    });
+    commitTo(repo, ...late);
+    match(
+      (await check(repo)).messages.join('\n'),
+      /commit .*, commit [0-9a-f]{10} is dated .*: set the clock/,
+    );
   });
 
   it('with commits that are too many to look through @slow', async () => {

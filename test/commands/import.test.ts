@@ -396,6 +396,25 @@ describe('a suggested mapping that nobody has edited', () => {
     });
   });
 
+  it('imports an object of bots by their ids or names, and no list around as one bot with the authors of all', async () => {
+    const bot = (i: number): object => ({
+      name: `Bot ${i}`,
+      short: `Does ${i} things.`,
+      owner: snowflake(50 + i),
+      invite: invite(i),
+    });
+    const all = [1, 2, 3];
+    for (const keyOf of [snowflake, (i: number) => `bot-${i}`]) {
+      const data = Object.fromEntries(all.map((i) => [keyOf(i), bot(i)]));
+      const { report, read } = await importUnseen('bots.json', JSON.stringify({ data }));
+      strictEqual(report, '3 records: 3 added, 0 replaced, 0 there already, 0 did not fit\n');
+      deepStrictEqual(frontMatter(read(pagePath(snowflake(2))))['authors'], [snowflake(52)]);
+    }
+    const guild = { id: snowflake(9), name: 'A server', description: 'Has bots.', bots: all.map(bot) };
+    const { remarks } = await importUnseen('bots.json', JSON.stringify(guild));
+    match(remarks, /^authors: no column looks like it$/m);
+  });
+
   it('imports an envelope with two lists, people under several names and a repository', async () => {
     const person = (i: number): object => ({ userId: snowflake(i), username: 'Ada', discriminator: '0420' });
     const bots = [1, 2, 3].map((i) => ({

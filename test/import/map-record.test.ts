@@ -58,7 +58,7 @@ describe('a mapping', () => {
     const { files } = map({ website: 'addresses[0]', support: 'addresses[1]' }, fields);
     deepStrictEqual(files[0]?.page?.data, {
       support: 'https://xn--exmple-cua.org/',
-      website: 'https://example.org/%E2%80%AEx',
+      website: 'https://example.org/x',
     });
   });
 

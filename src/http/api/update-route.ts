@@ -346,11 +346,13 @@ function sumShards(value: unknown): unknown {
 function findShardErrors(body: Readonly<Record<string, unknown>>): ProblemDetail[] {
   const given = Object.entries(body).filter(([, value]) => value !== null);
   const numbers = given.map(([key, value]) => {
-    if (Array.isArray(value)) return value.length;
+    if (Array.isArray(value)) return [...countKeys, 'shards'].includes(key) ? value.length : 0;
     return /^(?:shard_?count|shards)$/i.test(key) ? Number(value) : 0;
   });
   const shards = Math.max(...numbers);
-  const ids = shards === 1 ? [] : given.filter(([key]) => /^shard_?id$/i.test(key));
+  const ids = given
+    .filter(([key]) => /^shard(?:[_-]?id)?$/i.test(key))
+    .filter(([, id]) => shards !== 1 || Number(id) !== 0);
   return ids.map(([key, id]) => {
     const shard = quoteValue(id) + (shards > 0 ? ` of ${shards}` : '');
     const advice = 'post the total from one process, with "shard_count": 1 or without a shard id';

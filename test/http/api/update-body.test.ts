@@ -154,6 +154,7 @@ describe('the body of an update', () => {
       { guildCount: 156, shardId: 0, shardCount: '1' },
       { server_count: 156, shard_id: null, shard_count: 2, shards: [1, 2] },
       { guilds: 156, shard_id: 0, shards: 1 },
+      { server_count: 156, shard_id: 0, shard_count: 1, tags: ['a', 'b'] },
       { shards: [156], shard_id: 0 },
       { serverCount: 156 },
       { guildCount: 156, shardCount: 1 },
@@ -186,6 +187,10 @@ describe('the body of an update', () => {
       [{ guilds: 9, shard_id: 0 }, '#/shard_id', /^this is the count of shard 0: post the total /],
       [{ servers: 9, shardID: '1', shards: 3 }, '#/shardID', /^this is the count of shard "1" of 3: /],
       [{ server_count: [5, 9], shard_id: 1, shard_count: 1 }, '#/shard_id', /^this is .* shard 1 of 2: /],
+      [{ server_count: 5, shard_id: 2, owners: ['1'] }, '#/shard_id', /^this is the count of shard 2: /],
+      [{ server_count: [5], shard_id: 2 }, '#/shard_id', /^this is the count of shard 2 of 1: /],
+      [{ server_count: 5, 'shard-id': 1, shard_count: 2 }, '#/shard-id', /^this is .* shard 1 of 2: /],
+      [{ server_count: 5, shard: [2, 4] }, '#/shard', /^this is the count of shard /],
       [{ count: 5, servers: 6 }, '#/count', /^this is not the same as servers: send one of them$/],
     ] as const) {
       const { kind, errors } = refusal(body, read);

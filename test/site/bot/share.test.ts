@@ -61,6 +61,7 @@ describe('what other sites show of a bot', () => {
   it('is led to by an address with its name; that of several leads to a search', async () => {
     const response = await get('/bots/A-b-i?locale=ar');
     strictEqual(response.headers.get('location'), '/bots/7?locale=ar');
+    strictEqual((await get('/bots/A%20B_i')).headers.get('location'), '/bots/7');
     strictEqual((await get('/bots/Homer')).headers.get('location'), '/?q=Homer');
     for (const path of ['/bots/nobody', '/bots/%E2%98%83', `/bots/${'x'.repeat(2000)}`])
       strictEqual((await get(path)).status, 404, path);
