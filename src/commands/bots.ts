@@ -6,7 +6,6 @@ import { Lists } from '../catalogue/lists/lists.ts';
 import { filters, listParameters, type ListQuery } from '../catalogue/lists/parameters.ts';
 import { createSearch } from '../catalogue/search/bot-search.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
-import { readOrigin } from '../git/remotes.ts';
 import { stateRef } from '../git/repository.ts';
 import { removeCredentials } from '../git/run-git.ts';
 import { readParameters } from '../http/request.ts';
@@ -75,7 +74,11 @@ function isByCount(selectors: BotSelectors): boolean {
  * @throws {UserError} if there are none, or the remote cannot be asked
  */
 async function fetchCounts({ config, repositoryOpener, committed }: CatalogueOnDisk): Promise<Date> {
-  const address = config.remote ?? ((await readOrigin(repositoryOpener)) && 'origin');
+  const repository = await repositoryOpener.open().catch(() => undefined);
+  const remotes = ((await repository?.run(['remote'])) ?? '').split('\n').filter((name) => name !== '');
+  const address = config.remote ?? remotes.find((name) => name === 'origin' || remotes.length === 1) ?? null;
+  if (address === null && remotes.length > 0)
+    throw new UserError('the clone has several remotes: set BOTSHELF_REMOTE to the one that has the counts');
   const command = `“git fetch ${removeCredentials(address ?? 'ADDRESS')} ${stateRef}:${stateRef}”`;
   try {
     await (await openRemoteState(repositoryOpener, address, new AbortController().signal))?.fetchState();

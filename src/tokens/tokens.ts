@@ -366,7 +366,7 @@ async function logTokens(
   if (sync?.stateFetched === false) return;
   const repository = await repositoryOpener.open();
   const range = from === null ? to : `${from}..${to}`;
-  const args = ['log', '--max-count=20', '--format=%s', '--grep=token', range];
+  const args = ['log', '--max-count=1000', '--format=%s', '--grep=token', range];
   const subjects = await repository.run(args).catch(() => '');
   log.info({ bots }, `tokens changed outside this service: ${subjects.trim().replaceAll('\n', '; ')}`);
 }

@@ -168,6 +168,10 @@ describe('botshelf bots by counts', () => {
       /^2 the counts cannot be read \(.*\.gone.*\): run this again once “git fetch origin refs\/botshelf\/state:refs\/botshelf\/state” works\n$/;
     match(await run(...inactive), refusal);
     match(await run('bots', '--active', '7d', '--remove', '--reason', 'x', '--yes'), refusal);
+    clone.git('remote', 'rename', 'origin', 'upstream');
+    match(await run(...inactive), /^2 the counts cannot be read \(.*\.gone/);
+    clone.git('remote', 'add', 'other', address);
+    match(await run(...inactive), /^2 the clone has several remotes: set BOTSHELF_REMOTE/);
     strictEqual(await run('bots', '7', '--format', 'ids'), '0 7\n');
   });
 
