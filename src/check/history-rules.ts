@@ -167,12 +167,12 @@ async function checkCommits(root: string, commits: readonly string[]): Promise<F
     return [{ ...createFileFault(botsFolder, 'service-trailer', message), severity: 'notice' }];
   });
   if (late.length === 0) return findings;
-  const message = `${late.slice(0, maxNamed).join(', ')}: set the clock, and date it again (git rebase --reset-author-date)`;
+  const message = `${late.slice(0, namedCommits).join(', ')}: set the clock, and date it again (git rebase --reset-author-date)`;
   return [...findings, createFileError(botsFolder, 'future', message)];
 }
 
 /** Commits that a finding names. */
-const maxNamed = 10;
+const namedCommits = 10;
 
 /** Bytes of a commit, and characters of its author and other header lines. */
 const maxCommitBytes = 16 * 1024;
