@@ -36,7 +36,7 @@ export async function suggestMap(
     const [key, kind, name] = target;
     if (map[key] !== undefined) continue;
     const matches = findMatches(columns, target).filter(
-      ({ path }) => !perPage.includes(key) || !path.includes('[].') || ofPages.test(path),
+      ({ path }) => !perPage.includes(key) || !path.includes('[].') || isOfPages(path),
     );
     const found = matches.find(
       ({ fits, column }) => fits && (!required.includes(key) || column.records.size >= total / 2),
@@ -92,8 +92,12 @@ const inviteTemplate = 'https://discord.com/oauth2/authorize?client_id={id}&scop
 
 const required = ['id', 'name', 'description', 'authors', 'category', 'created', 'invite'];
 
-/** The path of a field in a list of pages; in another list, it is that of something else than the bot. */
-const ofPages = /^[^.[\]]*(?:content|page|locali|lang|translat|text)[^.[\]]*\[\]\.[^.]+$/i;
+/** Whether a path is of a field in a list of pages; in another list, it is that of something else than the bot. */
+function isOfPages(path: string): boolean {
+  const [list = '', field = '', ...more] = path.split('[].');
+  const isOuter = more.length === 0 && !/[.[]/.test(list + field);
+  return isOuter && /content|page|locali|lang|translat|text/i.test(list);
+}
 
 /** Keys that each page of a bot has. */
 const perPage = ['locale', 'name', 'description', 'page'];
