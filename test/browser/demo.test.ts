@@ -158,10 +158,9 @@ describe('botshelf demo', function () {
     const repository = repositoryIn(demo.folder);
     strictEqual(repository.status(), '');
     deepStrictEqual((await checkCatalogue(createFolderSource(demo.folder), 'everything')).findings, []);
-    strictEqual(
-      repository.git('ls-tree', '-r', '--name-only', 'refs/botshelf/state', 'days/').split('\n').length,
-      90,
-    );
+    const days = repository.git('ls-tree', '-r', '--name-only', 'refs/botshelf/state', 'days/').split('\n');
+    // In the first minutes of a day, the last counts are of a day that is over.
+    ok([90, 91].includes(days.length), String(days.length));
   });
 
   it('has a history: bots were added and changed by people, through the API and by proposals', async () => {
