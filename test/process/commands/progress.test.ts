@@ -50,9 +50,10 @@ async function inTerminal(
   env: Readonly<Record<string, string>>,
   until?: RegExp,
 ): Promise<string> {
-  const { NO_COLOR: _, FORCE_COLOR: __, ...own } = process.env;
+  // Each of these, `CI` too, says how many colours a terminal has.
+  const colours = { CI: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined, TERM: 'xterm' };
   const terminal = spawn('script', ['-qefc', command, '/dev/null'], {
-    env: { ...own, TERM: 'xterm', ...env },
+    env: { ...process.env, ...colours, ...env },
     stdio: 'pipe',
   });
   let shown = '';
