@@ -339,31 +339,54 @@ async function rewrite(world: World, step: Of<'rewrite'>): Promise<void> {
   if (isPushed === true) world.rewrites.push({ old, commit });
 }
 
-/**
- * Sets branch and state of the remote back to what they were some time before, unless the branch was rewritten meanwhile, no
- * machine has all of it, or the state is the same: the branch alone looks as if a person had forced it back.
- */
+/** Sets branch and state of the remote back to what they were some time before, as soon as all machines can tell. */
 async function restoreHost(world: World, step: Of<'host-back'>): Promise<void> {
-  const { shared, machines, restores, slowness } = world;
-  const [branch = '', state = ''] = shared.git('rev-parse', 'main', 'refs/botshelf/state').split('\n');
+  const { machines, slowness, recorder, troubles } = world;
+  const [branch = '', state = ''] = readTips(world);
   await rest(step.ms * slowness);
-  const isFetched = (tip: string): boolean =>
-    machines.some(({ clone }) => clone.tryGit('merge-base', '--is-ancestor', tip, 'main') === 0);
-  let tip = shared.git('rev-parse', 'main');
-  for (let n = 0; n < 50 && !isFetched(tip); n++) {
-    await rest(100);
-    tip = shared.git('rev-parse', 'main');
+  for (let attempt = 0, isOver = false; attempt < 10 && !isOver; attempt++) {
+    const start = recorder.now;
+    // A server that comes back from a backup was away before.
+    const away = machines.filter(({ remote }) => remote.mode === 'serve');
+    for (const { remote } of away) remote.mode = 'cut';
+    await rest(300 * slowness);
+    isOver = restoreBackup(world, { branch, state });
+    for (const { remote, index } of away) {
+      if (remote.mode === 'cut') remote.mode = 'serve';
+      troubles.push({ kind: 'remote-cut', machine: index, start, end: recorder.now });
+    }
+    if (isOver) await recorder.record({ ...about(step), byGit: true }, async () => ({ outcome: 'done' }));
+    else await rest(1000);
   }
-  if (shared.git('merge-base', branch, tip) !== branch || !isFetched(tip)) return;
-  if (shared.git('rev-parse', 'refs/botshelf/state') === state) return;
-  await world.recorder.record({ ...about(step), byGit: true }, async () => {
-    const refs = [`${branch}:main`, `${state}:refs/botshelf/state`];
-    // A machine may push at the same time.
-    if (repositoryIn(shared.folder).tryGit('push', '-q', '--atomic', '--force', '.', ...refs) !== 0)
-      return { outcome: 'refused' };
-    restores.push(branch);
-    return { outcome: 'done' };
-  });
+}
+
+const readTips = ({ shared }: World): string[] =>
+  shared.git('rev-parse', 'main', 'refs/botshelf/state').split('\n');
+
+/**
+ * Restores a backup where some machine has all of the branch, unless the branch has nothing new or was rewritten since. Returns
+ * whether it did. A machine that has seen more of the branch than the backup has, and not of the state, would take it for a
+ * force push of a person.
+ */
+function restoreBackup(world: World, backup: { readonly branch: string; readonly state: string }): boolean {
+  const { tryGit } = repositoryIn(world.shared.folder);
+  const isAncestor = (id: string, of: string): boolean => tryGit('merge-base', '--is-ancestor', id, of) === 0;
+  const [tip = '', state = ''] = readTips(world);
+  if (tip === backup.branch || !isAncestor(backup.branch, tip)) return false;
+  if (!world.machines.some(({ clone }) => clone.tryGit('merge-base', '--is-ancestor', tip, 'main') === 0))
+    return false;
+  for (const { clone } of world.machines) {
+    const refs = clone.git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/botshelf/remote');
+    const [, base = backup.branch] = /\/base-main (.*)/.exec(refs) ?? [];
+    const [, seen = backup.state] = /\/seen-state (.*)/.exec(refs) ?? [];
+    if (!isAncestor(base, backup.branch) && isAncestor(seen, backup.state)) return false;
+  }
+  const leases = [`--force-with-lease=main:${tip}`, `--force-with-lease=refs/botshelf/state:${state}`];
+  const pushed = [`${backup.branch}:main`, `${backup.state}:refs/botshelf/state`];
+  // A person may push at the same time.
+  if (tryGit('push', '-q', '--atomic', ...leases, '.', ...pushed) !== 0) return false;
+  world.restores.push(backup.branch);
+  return true;
 }
 
 /** Edits a page in the clone of a service, which sees the file at once, and commits that later, or does not. */
