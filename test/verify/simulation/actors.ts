@@ -257,7 +257,12 @@ async function decide(
   const press = async (fields: Readonly<Record<string, string>>): Promise<Partial<Event>> => {
     const path = opened.url.pathname + (isOwn ? '/withdraw' : '');
     page = await visitor.press(opened, path, fields);
-    const { status } = page;
+    const { status, url } = page;
+    // A login of the last hour is asked for, which to a wrong clock is a day old.
+    if (url.origin !== opened.url.origin) {
+      await visitor.logIn(page, who);
+      return { status, outcome: 'refused' };
+    }
     return { status, outcome: status === 200 ? 'done' : status >= 500 ? 'maybe' : 'refused' };
   };
   const base = { ...about(step), bot, account };
