@@ -68,14 +68,15 @@ export async function revokeTokens(
   ids: readonly BotId[],
   by: TokenChanger,
 ): Promise<readonly BotId[]> {
-  const what = ids.length === 1 ? `the token of ${ids[0]}` : `the tokens of ${ids.length} bots`;
   let revoked: readonly BotId[] = [];
   const plan = (): StateChange => {
     revoked = by.known === 'all' ? ids.filter((id) => committed.state.hasToken(id)) : ids;
     const step = generationSteps[by.known];
     return new Map(revoked.flatMap((id) => [...createTokenChange(committed.state, id, null, step)]));
   };
-  await committed.commit(plan, formatSubject(`Revoke ${what}`, by));
+  await committed.commit(plan, () =>
+    formatSubject(`Revoke the ${revoked.length === 1 ? 'token' : 'tokens'} of ${revoked.join(', ')}`, by),
+  );
   return revoked;
 }
 
@@ -333,7 +334,7 @@ export interface OpenTokens {
   start(): void;
 }
 
-interface OpenTokensOptions extends Pick<Clone, 'repositoryOpener' | 'branch'> {
+interface OpenTokensOptions extends Pick<Clone, 'branch'> {
   readonly config: { readonly var: string; readonly readOnly: object | null };
   readonly state: OpenCounts['state'];
   /** Null if there is no remote. */
@@ -341,10 +342,8 @@ interface OpenTokensOptions extends Pick<Clone, 'repositoryOpener' | 'branch'> {
   readonly log: Log;
 }
 
-export function openTokens(options: OpenTokensOptions): OpenTokens {
-  const { config, state, sync, branch, log } = options;
+export function openTokens({ config, state, sync, branch, log }: OpenTokensOptions): OpenTokens {
   const tokens = new Tokens(state, sync, log);
-  state.onTokens = (...change) => void logTokens(options, ...change).catch(() => {});
   // A copy has the state of its original.
   if (config.readOnly) return { tokens, start() {} };
   const ofRemovedBots = new TokensOfRemovedBots({
@@ -355,20 +354,6 @@ export function openTokens(options: OpenTokensOptions): OpenTokens {
   });
   branch.add(ofRemovedBots);
   return { tokens, start: () => branch.start(ofRemovedBots) };
-}
-
-/** Logs the tokens that a command or another machine changed, with the subjects of its commits, which say who did it. */
-async function logTokens(
-  { repositoryOpener, sync, log }: OpenTokensOptions,
-  ...[bots, from, to]: Parameters<CommittedState['onTokens']>
-): Promise<void> {
-  // A new clone fetches all tokens.
-  if (sync?.stateFetched === false) return;
-  const repository = await repositoryOpener.open();
-  const range = from === null ? to : `${from}..${to}`;
-  const args = ['log', '--max-count=1000', '--format=%s', '--grep=token', range];
-  const subjects = await repository.run(args).catch(() => '');
-  log.info({ bots }, `tokens changed outside this service: ${subjects.trim().replaceAll('\n', '; ')}`);
 }
 
 export interface TokensOfRemovedBotsOptions {
