@@ -138,6 +138,31 @@ describe('the pages of the site', () => {
     match(await get('/bots/7'), /<html lang="en"/);
   });
 
+  it('of a bot show similar ones in other languages too, each with its authors', async () => {
+    settings = toSettings({ language: 'de' });
+    const texts = {
+      ja: ['八', '答えます。'],
+      en: ['Nine', 'Plays.'],
+      de: ['Zehn', 'Spielt.'],
+      ru: ['Да', '11'],
+    };
+    for (const [i, [locale, text]] of Object.entries(texts).entries()) {
+      const keys: Partial<BotRecord> = { category: 'music', authors: ['1', '2'] };
+      bots.set(sampleBot(String(8 + i), { [locale]: text as [string, string] }, keys));
+    }
+    profiles.set('2.json', { name: 'Ada', website: null, description: {} });
+    const [, similar = ''] = /<section class="similar"([^]*?)<\/section>/.exec(await get('/bots/8')) ?? [];
+    const cards = [...similar.matchAll(/(Zehn|Nine|Да)<[^]*?<p class="by">(.*?)<\/p>/g)];
+    const authors = 'by <bdi>Ada</bdi> · 2 authors';
+    deepStrictEqual(
+      cards.map(([, ...shown]) => shown),
+      [
+        ['Zehn', authors],
+        ['Nine', authors],
+      ],
+    );
+  });
+
   it('lead to each language of the interface, back where the reader was, and have it from then on', async () => {
     match(
       await get('/docs'),

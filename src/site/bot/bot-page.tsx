@@ -96,7 +96,8 @@ export async function createBotView(
       const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
         const namesLanguage = findLanguages(own, [locale]).length === 0;
-        return { bot: parseListElement(other), locale, namesLanguage, count, growth };
+        const authors = listNamedAuthors(parts.authors, other.facts.authors);
+        return { bot: parseListElement(other), locale, namesLanguage, count, growth, authors };
       });
       return (
         <BotPage
