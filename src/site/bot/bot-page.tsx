@@ -296,7 +296,7 @@ function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
 
 function Similar({ bot, similar }: BotPageProps): VNode | null {
   const { t, href } = useLanguage();
-  if (similar.length === 0) return null;
+  if (similar.length < 2) return null;
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
     <section class="similar" aria-labelledby="similar">

@@ -194,6 +194,7 @@ describe("a bot's page", () => {
       authors: [],
     };
     const similar = [{ bot: warned, ...card }];
+    doesNotMatch(render({ similar }), /Full control/, 'one card is no shelf');
     const html = render({ bot: warned, similar: [...similar, { bot: { ...warned, id: '43' }, ...card }] });
     match(
       html,
