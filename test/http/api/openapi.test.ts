@@ -130,6 +130,8 @@ describe('the OpenAPI document', () => {
       const keys = Object.keys(components.schemas[schema]?.properties ?? {}).join(' ');
       ok(paths[path]?.['post']?.description.includes(`\`${keys}\``), keys);
     }
+    const put = JSON.stringify(paths['/api/v2/bots/{id}/commands']?.['put']);
+    match(put, /"items":\{"\$ref":"#\/components\/schemas\/command"\}/);
   });
 
   it('has the query parameters that each path reads, and no others', async () => {
