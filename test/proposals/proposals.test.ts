@@ -272,6 +272,8 @@ describe('proposals', () => {
     strictEqual(proposals.medianWaitMs(), undefined, 'four decisions');
     await decide(40);
     strictEqual(proposals.medianWaitMs(), 3 * 3_600_000);
+    for (let n = 0; n < 6; n++) await decide(-1);
+    strictEqual(proposals.medianWaitMs(), 3_600_000, 'an hour at least, also if a clock was wrong');
     await atTime(Date.now() + 31 * 86_400_000, async () => {
       strictEqual(await Promise.resolve(proposals.medianWaitMs()), undefined);
     });

@@ -2,11 +2,12 @@ import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import { assembleRecord, type FilledMainPage, listElement, noCachedImages } from '../../bot/record.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { withDefaults } from '../../catalogue/page/page.ts';
 import { Card, type ListedBot } from '../front/card.tsx';
 import { directionOf } from '../language/locales.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from '../page/elements.tsx';
+import { listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
 import { Prose, type ProseProps } from '../page/prose.tsx';
 import type { FieldTexts } from '../page/fields.ts';
 import type { Form, FormFile, FormImage } from './forms.ts';
@@ -18,6 +19,7 @@ export function createPreview(
   { data, page }: FormFile,
   images: readonly FormImage[],
   { text, categories }: Pick<PageLanguage, 'text' | 'categories'>,
+  index: AuthorIndex,
 ): ListedBot {
   const { id = '', locale: tag = '' } = { ...first, ...texts };
   const locale = toCanonicalLocale(tag.trim()) ?? unknownLanguage;
@@ -30,7 +32,8 @@ export function createPreview(
   const avatar = images.find(({ field }) => field === 'avatar')?.path ?? null;
   const cachedImages = schema === 'main-page' ? { ...noCachedImages, avatar } : listed?.cachedImages;
   const bot = listElement(assembleRecord(botId, main, [], cachedImages));
-  return { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
+  const authors = listNamedAuthors(index, bot.authors);
+  return { bot, locale, authors, namesLanguage: false, count: undefined, growth: undefined };
 }
 
 /** What replaces a language or an ID that is wrong. */

@@ -96,7 +96,8 @@ export async function createBotView(
       const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
         const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
         const namesLanguage = findLanguages(own, [locale]).length === 0;
-        return { bot: parseListElement(other), locale, namesLanguage, count, growth };
+        const authors = listNamedAuthors(parts.authors, other.facts.authors);
+        return { bot: parseListElement(other), locale, namesLanguage, count, growth, authors };
       });
       return (
         <BotPage
@@ -295,7 +296,7 @@ function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
 
 function Similar({ bot, similar }: BotPageProps): VNode | null {
   const { t, href } = useLanguage();
-  if (similar.length === 0) return null;
+  if (similar.length < 2) return null;
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
     <section class="similar" aria-labelledby="similar">

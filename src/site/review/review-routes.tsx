@@ -1,7 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { parseAccountId } from '../../bot/commit-message.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { requireBlocked } from '../../catalogue/settings/blocked.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
@@ -39,7 +38,7 @@ import { createReviewReader, findRelated, renderPreview, type ReviewParts } from
  */
 export function addReviewRoutes(
   router: Router,
-  parts: ReviewParts & BlockParts & Pick<OpenCatalogue, 'authors'> & Pick<OpenProposals, 'reports'>,
+  parts: ReviewParts & BlockParts & Pick<OpenProposals, 'reports'>,
   proposals: Proposals,
   findAttention: () => Promise<Attention>,
   host: string | null,

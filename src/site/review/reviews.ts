@@ -31,10 +31,11 @@ import type { ProposalDetails, Proposals } from '../../proposals/proposals.ts';
 import type { PreviewProps } from '../add/preview.tsx';
 import { type ShownField, type ShownPageChange, toShownPages } from '../changes/changed-fields.tsx';
 import type { Markdown } from '../markdown/markdown.ts';
-import { withoutBidiControls } from '../page/elements.tsx';
+import { listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
 
 /** What reviews are made from. */
-export interface ReviewParts extends Pick<OpenCatalogue, 'bots' | 'cache'>, Pick<Catalogue, 'blocked'> {
+export interface ReviewParts
+  extends Pick<OpenCatalogue, 'authors' | 'bots' | 'cache'>, Pick<Catalogue, 'blocked'> {
   readonly markdown: Markdown;
 }
 
@@ -147,7 +148,7 @@ function parseOthers(texts: FileTexts): ComparedFile[] {
  * copies only.
  */
 export async function renderPreview(
-  { bots, markdown }: ReviewParts,
+  { authors, bots, markdown }: ReviewParts,
   record: BotRecord | undefined,
   locale: Locale,
   isProposed: boolean,
@@ -161,7 +162,8 @@ export async function renderPreview(
   const listed = indexed && parseListElement(indexed);
   const isSame = listed?.images.avatar === record.images.avatar;
   const bot = listElement(isSame ? { ...record, cachedImages: listed.cachedImages } : record);
-  const preview = { bot, locale, namesLanguage: false, count: undefined, growth: undefined };
+  const shown = { bot, locale, authors: listNamedAuthors(authors, record.authors) };
+  const preview = { ...shown, namesLanguage: false, count: undefined, growth: undefined };
   return { preview, file: { page }, html };
 }
 
