@@ -21,8 +21,8 @@ export class Metrics {
       uncommitted,
       state,
       sync,
-      commits,
-    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'> & Pick<Clone, 'commits'>,
+      branch,
+    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'> & Pick<Clone, 'branch'>,
     health: ServiceHealth,
     responses: ResponseCache,
   ) {
@@ -40,7 +40,7 @@ export class Metrics {
       buckets: [1, 2, 5, 10, 25, 50, 100, 250, 1000],
       registers,
     });
-    commits.subscribe((event) => {
+    branch.onPublished((event) => {
       if (event.ref === 'branch' && event.contents) this.#batches.observe(event.contents.size);
     });
     this.#refusedTokens = new Counter({

@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts';
 import { LogThrottle, retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { formatCount } from '../lib/text.ts';
-import { CommitEvents, type Editor, type FileEdit, type BranchMove } from './branch-feed.ts';
+import type { BranchFeed } from './branch-feed.ts';
 import type { Inspection } from './checkout.ts';
 import { importCommit, toPackFolder, type NewFile } from './commit-files.ts';
 import { unmerged } from './git-index.ts';
@@ -26,6 +26,34 @@ import {
 import { GitError } from './run-git.ts';
 import { type OutdatedPath, WorkTree, type UpdatePlan } from './work-tree.ts';
 
+/** A change to the text of one file, as data that an `Editor` interprets. */
+export interface FileEdit {
+  /** Relative to the catalogue's folder. */
+  readonly path: string;
+}
+
+/** Knows the files that are edited. Its functions are pure: they are called again when the branch has moved. */
+export interface Editor<E extends FileEdit> {
+  /**
+   * Returns a file's text with an edit, or the same text if it already has the edit; `text` is null if the file does
+   * not exist. An error rejects this edit alone.
+   */
+  readonly edit: (text: string | null, edit: E) => string | null;
+  /** Returns the message for a commit of these edits. */
+  readonly describe: (edits: readonly E[]) => string;
+}
+
+/** A move of the branch to an existing commit, such as a merge. */
+export interface BranchMove {
+  readonly commit: string;
+  /** Refs that move in the same transaction: ref → commit, null to delete it. */
+  readonly refs: ReadonlyMap<string, string | null>;
+  /** The new bytes by path, if they are in memory: then they are served immediately. */
+  readonly contents?: ReadonlyMap<string, Buffer>;
+  /** Whether it is refused if a person has uncommitted edits in a changed file, instead of leaving that file as it is. */
+  readonly refusesEdits?: boolean;
+}
+
 export interface CommitterOptions<E extends FileEdit> {
   readonly repositoryOpener: RepositoryOpener;
   /** The folder for what is not in Git; commits of others never write to it. Absolute. */
@@ -36,7 +64,7 @@ export interface CommitterOptions<E extends FileEdit> {
   /** Milliseconds to wait for a person's git to release index.lock; 5000 if left out. */
   readonly maxLockWaitMs?: number;
   /** Where each commit is published. */
-  readonly commits?: CommitEvents;
+  readonly branch?: Pick<BranchFeed, 'publish'>;
 }
 
 /**
@@ -181,13 +209,7 @@ export class Committer<E extends FileEdit> {
 
   /** Returns the writer of the repository, once it has finished what a crash interrupted. */
   async #open(): Promise<BranchWriter<E>> {
-    const {
-      repositoryOpener,
-      log,
-      editor,
-      commits = new CommitEvents(log),
-      maxLockWaitMs = 5000,
-    } = this.#options;
+    const { repositoryOpener, log, maxLockWaitMs = 5000 } = this.#options;
     const repository = await repositoryOpener.open();
     if (this.#writer?.repository === repository) return this.#writer;
     await this.#writer?.workTree.close();
@@ -195,7 +217,7 @@ export class Committer<E extends FileEdit> {
     const isExcluded = (path: string): boolean =>
       !isAbsolute(own) && (path === own || path.startsWith(`${own}/`));
     const workTree = await WorkTree.open(repository, { log, isExcluded, maxLockWaitMs });
-    this.#writer = new BranchWriter(repository, workTree, { editor, commits, log });
+    this.#writer = new BranchWriter(repository, workTree, this.#options);
     this.#tidyIn(0);
     return this.#writer;
   }
@@ -267,11 +289,7 @@ function isRetriable(error: unknown): boolean {
   return isError(error, 'ref-conflict') || wasKilled(error);
 }
 
-interface BranchWriterOptions<E extends FileEdit> {
-  readonly editor: Editor<E>;
-  readonly commits: CommitEvents;
-  readonly log: Log;
-}
+type BranchWriterOptions<E extends FileEdit> = Pick<CommitterOptions<E>, 'editor' | 'branch' | 'log'>;
 
 export interface BatchResult extends Pick<BatchPlan, 'outcomes'> {
   /** Null if nothing had to be committed. */
@@ -375,7 +393,7 @@ export class BranchWriter<E extends FileEdit> {
     for (const folder of [toPackFolder(repository), ...listRefFolders(repository, branch)])
       this.#unsynced.add(folder);
     await workTree.apply(update);
-    this.#options.commits.publish({ ref: 'branch', commit, changes, contents });
+    this.#options.branch?.publish({ ref: 'branch', commit, changes, contents });
     return commit;
   }
 
