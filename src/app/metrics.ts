@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
-import type { Clone } from '../git/clone.ts';
+import type { Clone } from '../git/branch/clone.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import type { HealthPart } from '../lib/health.ts';
 import type { HealthParts, ServiceHealth } from './health.ts';

@@ -1,7 +1,7 @@
 import { openCatalogue, ensureCatalogue } from '../catalogue/catalogue.ts';
 import { openCounts } from '../counts/counts.ts';
-import { createOpener, openClone } from '../git/clone.ts';
-import { Committer } from '../git/committer.ts';
+import { createOpener, openClone } from '../git/branch/clone.ts';
+import { Committer } from '../git/branch/committer.ts';
 import type { GitClient } from '../git/run-git.ts';
 import { createPageEditor } from '../http/api/updates.ts';
 import { ProxyNotice } from '../http/middleware.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { maxLeadMs } from '../bot/clock.ts';
 import { type BotId, compareBotIds } from '../bot/id.ts';
-import type { BranchFeed } from '../git/branch-feed.ts';
+import type { BranchFeed } from '../git/branch/feed.ts';
 import {
   type NewFile,
   importCommit,
@@ -11,7 +11,7 @@ import {
   writeHistory,
 } from '../git/commit-files.ts';
 import { findTreeEntries } from '../git/history.ts';
-import { removeLeftovers, wasKilled } from '../git/maintenance.ts';
+import { removeLeftovers, wasKilled } from '../git/leftovers.ts';
 import { computeBlobId } from '../git/objects.ts';
 import {
   createRefConflictError,

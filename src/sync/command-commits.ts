@@ -1,7 +1,7 @@
 import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
-import { type Clone, writeAlone } from '../git/clone.ts';
+import { type Clone, writeAlone } from '../git/branch/clone.ts';
 import { type FilesCommit, toNewFile, writeCommit } from '../git/commit-files.ts';
-import { Committer, type CommitterOptions } from '../git/committer.ts';
+import { Committer, type CommitterOptions } from '../git/branch/committer.ts';
 import { isAncestor } from '../git/history.ts';
 import { readRef, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import { BotshelfError, isError, UserError } from '../lib/errors.ts';

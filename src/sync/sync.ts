@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenCounts } from '../counts/counts.ts';
 import { pruneHistory } from '../counts/state-ref.ts';
-import type { CommitEvent } from '../git/branch-feed.ts';
-import type { Clone } from '../git/clone.ts';
-import { removeStaleLocks } from '../git/maintenance.ts';
+import type { CommitEvent } from '../git/branch/feed.ts';
+import type { Clone } from '../git/branch/clone.ts';
+import { removeStaleLocks } from '../git/leftovers.ts';
 import { maxStallSeconds, removeCredentials } from '../git/run-git.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { describeFailure, type Health, listFaults } from '../lib/health.ts';

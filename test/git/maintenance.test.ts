@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createStateRef, pruneHistory } from '../../src/counts/state-ref.ts';
-import { Committer } from '../../src/git/committer.ts';
+import { Committer } from '../../src/git/branch/committer.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';

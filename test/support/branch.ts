@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type BranchConsumer, BranchFeed } from '../../src/git/branch-feed.ts';
+import { type BranchConsumer, BranchFeed } from '../../src/git/branch/feed.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { cleanUp } from './cleanup.ts';
 import { openerOf } from './opened.ts';

@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { Committer, type CommitterOptions, type Editor, type FileEdit } from '../../src/git/committer.ts';
+import {
+  Committer,
+  type CommitterOptions,
+  type Editor,
+  type FileEdit,
+} from '../../src/git/branch/committer.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { cleanUp } from './cleanup.ts';
 import { type KeyEdit, keyEditor } from './keys.ts';

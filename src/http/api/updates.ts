@@ -6,7 +6,7 @@ import type { BotId } from '../../bot/id.ts';
 import { commandsPart, pathOf } from '../../catalogue/page/layout.ts';
 import { printCommands, withValues } from '../../catalogue/page/page.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { Committer, Editor, FileEdit } from '../../git/committer.ts';
+import type { Committer, Editor, FileEdit } from '../../git/branch/committer.ts';
 import { computeBlobId } from '../../git/objects.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import type { RateLimit } from '../limits.ts';

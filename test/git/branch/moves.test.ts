@@ -11,21 +11,21 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isUnavailable } from '../../src/bot/errors.ts';
-import type { Committer } from '../../src/git/committer.ts';
-import type { CommitEvent } from '../../src/git/branch-feed.ts';
-import { maxObjectBytes } from '../../src/git/objects.ts';
-import { GitRunner } from '../../src/git/git-runner.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
-import { type Log, silentLog } from '../../src/lib/log.ts';
-import { committerOn, committerWith } from '../support/committing.ts';
-import { eventually } from '../support/eventually.ts';
-import { keyEditor, type KeyEdit, setKey } from '../support/keys.ts';
-import { recordedLog } from '../support/recorded-log.ts';
-import { goOnAlone, replaceGit } from '../support/replaced-git.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { gitSync } from '../support/run-sync.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { isUnavailable } from '../../../src/bot/errors.ts';
+import type { Committer } from '../../../src/git/branch/committer.ts';
+import type { CommitEvent } from '../../../src/git/branch/feed.ts';
+import { maxObjectBytes } from '../../../src/git/objects.ts';
+import { GitRunner } from '../../../src/git/git-runner.ts';
+import { RepositoryOpener } from '../../../src/git/repository.ts';
+import { type Log, silentLog } from '../../../src/lib/log.ts';
+import { committerOn, committerWith } from '../../support/committing.ts';
+import { eventually } from '../../support/eventually.ts';
+import { keyEditor, type KeyEdit, setKey } from '../../support/keys.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
+import { goOnAlone, replaceGit } from '../../support/replaced-git.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { gitSync } from '../../support/run-sync.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';

@@ -1,13 +1,13 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { join } from 'node:path';
-import type { BranchConsumer, BranchFeed } from '../../src/git/branch-feed.ts';
-import type { Log } from '../../src/lib/log.ts';
-import { branchFeedOf } from '../support/branch.ts';
-import { eventually } from '../support/eventually.ts';
-import { recordedLog } from '../support/recorded-log.ts';
-import { type TestRepository, testRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import type { BranchConsumer, BranchFeed } from '../../../src/git/branch/feed.ts';
+import type { Log } from '../../../src/lib/log.ts';
+import { branchFeedOf } from '../../support/branch.ts';
+import { eventually } from '../../support/eventually.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
+import { type TestRepository, testRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('the feed of the branch', () => {
   let repository: TestRepository;

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseCommitTime } from '../bot/clock.ts';
-import { BotshelfError, messageOf } from '../lib/errors.ts';
-import { writeAtomically } from '../lib/files.ts';
-import { FailureLog, type FailureLogOptions } from '../lib/retry.ts';
-import { isAncestor, isCommit, type FileChange } from './history.ts';
-import { readRef, findBranch, type Repository, type RepositoryOpener } from './repository.ts';
+import { parseCommitTime } from '../../bot/clock.ts';
+import { BotshelfError, messageOf } from '../../lib/errors.ts';
+import { writeAtomically } from '../../lib/files.ts';
+import { FailureLog, type FailureLogOptions } from '../../lib/retry.ts';
+import { isAncestor, isCommit, type FileChange } from '../history.ts';
+import { readRef, findBranch, type Repository, type RepositoryOpener } from '../repository.ts';
 
 /** The changes of a commit of a branch. */
 export interface BranchStep {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BotshelfError, codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
-import { removeUnfinishedWrites } from '../lib/files.ts';
-import type { Log } from '../lib/log.ts';
-import { SerialQueue } from '../lib/serial-queue.ts';
-import { BranchFeed } from './branch-feed.ts';
-import { GitRunner } from './git-runner.ts';
+import { BotshelfError, codeOf, isError, messageOf, UserError } from '../../lib/errors.ts';
+import { removeUnfinishedWrites } from '../../lib/files.ts';
+import type { Log } from '../../lib/log.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { BranchFeed } from './feed.ts';
+import { GitRunner } from '../git-runner.ts';
 import {
   askHolder,
   type InstanceLock,
@@ -15,10 +15,10 @@ import {
   takeInstanceLock,
   waitResponse,
 } from './locks.ts';
-import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
-import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './remotes.ts';
-import { type Repository, RepositoryOpener, toUnavailableError } from './repository.ts';
-import type { GitClient } from './run-git.ts';
+import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
+import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from '../hosts.ts';
+import { type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
+import type { GitClient } from '../run-git.ts';
 
 /** The clone that a service has for itself. */
 export interface Clone {
