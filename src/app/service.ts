@@ -93,7 +93,7 @@ async function start(
   const parts = { ...context, ...rooms, committer, login, images, proxyNotice };
   let address: string | undefined;
   const listening = { health: () => ({ address: { ready: address !== undefined, faults: [] } }) };
-  const reporting = [catalogueRoom, countRoom, syncRoom, proposalRoom, proxyNotice, listening];
+  const reporting = [catalogueRoom, countRoom, tokenRoom, syncRoom, proposalRoom, proxyNotice, listening];
   const health = createHealth(parts, reporting);
   const responses = new ResponseCache();
   const metrics = new Metrics(parts, health, responses);

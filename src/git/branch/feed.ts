@@ -195,7 +195,7 @@ export class BranchFeed {
     const place = `${branch} ${followers[0]?.at}`;
     if (followers[0]?.at === undefined || place === (await this.#kept)) return;
     // Steps that are not stored are handled again after the next start.
-    await writeAtomically(this.#options.file, place, { fsync: 'content' }).then(
+    await writeAtomically(this.#options.file, place, { fsync: 'content and name' }).then(
       () => (this.#kept = Promise.resolve(place)),
       () => undefined,
     );
