@@ -12,7 +12,6 @@ import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
 import { createNoHistoryError } from './changes-routes.ts';
-import { describeRead, type Paths, toLines } from './operation.ts';
 import { refuseQuery } from './read-routes.ts';
 
 /**
@@ -90,30 +89,6 @@ export function createExportPlaces(): ClientPlaces {
 const maxExports = 8;
 
 const maxExportsPerClient = 2;
-
-const exportReturns = {
-  returns:
-    'The bots. `GET /api/v2/changes` continues without a gap from `X-Cursor`, which is missing only without a Git history.',
-  headers: ['Link', 'X-Cursor'],
-};
-
-export const exportPaths: Paths = {
-  '/api/v2/export.ndjson': describeRead({
-    operationId: 'exportBots',
-    summary: 'Export all bots with their files',
-    description:
-      'A line of JSON for each bot, by id: the response of `GET /api/v2/bots/:id`, and in `files` the path and text of each file. A faulty file has its last valid version, or is left out if Git no longer has it. Counts are separate: `GET /api/v2/counts`.',
-    ...exportReturns,
-    content: toLines('exportLine'),
-  }),
-  '/api/v2/export.ndjson.gz': describeRead({
-    operationId: 'exportBotsPacked',
-    summary: 'Export all bots as a gzip file',
-    description: 'The same as `GET /api/v2/export.ndjson`, packed.',
-    ...exportReturns,
-    content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
-  }),
-};
 
 /** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
 export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 'read'>): void {
