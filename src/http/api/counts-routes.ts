@@ -96,18 +96,18 @@ function formatDay(day: number): string {
   return new Date(day * msPerDay).toISOString().slice(0, 10);
 }
 
-/**
- * Adds the counts over time of all listed bots, a line for each day and bot.
- * @param places for responses that are sent for long
- */
-export function addCountHistoryRoute(
-  router: Router,
-  bots: BotIndex,
-  countHistory: Pick<CountHistory, 'files' | 'isRead' | 'present' | 'readDays'>,
-  places: ClientPlaces,
-  cache: CurrentCache,
-  settings: () => Pick<CatalogueSettings, 'license'>,
-): void {
+interface CountHistoryRouteParts {
+  readonly bots: BotIndex;
+  readonly countHistory: Pick<CountHistory, 'files' | 'isRead' | 'present' | 'readDays'>;
+  /** For responses that are sent for long. */
+  readonly places: ClientPlaces;
+  readonly cache: CurrentCache;
+  readonly settings: () => Pick<CatalogueSettings, 'license'>;
+}
+
+/** Adds the counts over time of all listed bots, a line for each day and bot. */
+export function addCountHistoryRoute(router: Router, parts: CountHistoryRouteParts): void {
+  const { bots, countHistory, places, cache, settings } = parts;
   const listIds = async (): Promise<ListedIds> => {
     const all = await bots.sorted();
     const hash = createHash('sha1');

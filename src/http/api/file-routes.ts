@@ -14,23 +14,25 @@ import { compressedBodies, createDataHeaders, send, isNotModified } from '../rep
 import { createNoHistoryError } from './changes-routes.ts';
 import { refuseQuery } from './read-routes.ts';
 
+interface ExportRouteParts {
+  readonly bots: BotIndex;
+  /** The folder that holds `bots/`. */
+  readonly root: string;
+  readonly repositoryOpener: RepositoryOpener;
+  /** Has the last commit that is served. */
+  readonly feed: Pick<ChangeFeed, 'tip'>;
+  /** For responses that are sent for long. */
+  readonly places: ClientPlaces;
+  readonly cache: CurrentCache;
+  readonly settings: () => Pick<CatalogueSettings, 'license'>;
+}
+
 /**
  * Adds all bots with their files, a JSON document a line. While the service starts, and the last commit is not known yet,
  * it is 503 as /api/v2/changes is: an export without a cursor could not be followed.
- * @param root the folder that holds `bots/`
- * @param feed has the last commit that is served
- * @param places for responses that are sent for long
  */
-export function addExportRoute(
-  router: Router,
-  bots: BotIndex,
-  root: string,
-  repositoryOpener: RepositoryOpener,
-  feed: Pick<ChangeFeed, 'tip'>,
-  places: ClientPlaces,
-  cache: CurrentCache,
-  settings: () => Pick<CatalogueSettings, 'license'>,
-): void {
+export function addExportRoute(router: Router, parts: ExportRouteParts): void {
+  const { bots, root, repositoryOpener, feed, places, cache, settings } = parts;
   const readExport = async (): Promise<Export> => {
     // Before the bots: a client that follows the changes from there misses none.
     const cursor = feed.tip;

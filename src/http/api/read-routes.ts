@@ -23,21 +23,23 @@ import { ProblemError } from '../problem.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot, findKnownAuthor } from '../request.ts';
 
+interface ReadRoutesParts {
+  readonly bots: BotIndex;
+  readonly lists: Lists;
+  readonly authors: AuthorIndex;
+  readonly collections: Pick<Catalogue['collections'], 'all'>;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+  /** Returns the settings in force. */
+  readonly settings: () => CatalogueSettings;
+}
+
 /**
  * Adds the reads of both versions: v1 lists the markdown files, v2 lists bots, authors, categories and collections and
  * returns one author, and both return one bot.
- * @param baseUrl the public address, without a slash at its end
- * @param settings returns those in force
  */
-export function addReadRoutes(
-  router: Router,
-  bots: BotIndex,
-  lists: Lists,
-  authors: AuthorIndex,
-  collections: Pick<Catalogue['collections'], 'all'>,
-  baseUrl: string,
-  settings: () => CatalogueSettings,
-): void {
+export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
+  const { bots, lists, authors, collections, baseUrl, settings } = parts;
   router.get('/api/v1/bots', refuseQuery, async (ctx) => {
     await sendList(ctx, await lists.files(ctx.ip), baseUrl);
   });
