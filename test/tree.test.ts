@@ -129,6 +129,14 @@ describe('the documents about the tree', () => {
     );
   });
 
+  it('have every decision in the index by room', () => {
+    const index = readFileSync(join(top, 'docs/developing.md'), 'utf8');
+    deepStrictEqual(
+      decisions.filter((path) => /\/\d/.test(path) && !index.includes(path.replace('docs/', ']('))),
+      [],
+    );
+  });
+
   it('have every folder of src/ on the map', () => {
     const named = new Set(pathsIn(join(top, 'ARCHITECTURE.md')));
     const folders = new Set(files.map((file) => `${dirname(file)}/`).filter((folder) => folder !== './'));
