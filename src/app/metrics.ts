@@ -1,4 +1,4 @@
-import type { Router } from '@koa/router';
+import type { Router, RouterContext } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
@@ -138,10 +138,9 @@ export class Metrics {
    * Counts every request that the application decides on by the pattern of its path, so that paths are few.
    * @param known the pattern, if no router looks for it
    */
-  countRequest(ctx: Context, started: number, known?: string): void {
-    // oxlint-disable-next-line no-underscore-dangle -- that is what the router documents
-    const route = known ?? String((ctx as { _matchedRoute?: string | RegExp })._matchedRoute ?? 'none');
-    const { method, status } = ctx;
+  countRequest(ctx: Context & Pick<RouterContext, 'routerPath'>, started: number, known?: string): void {
+    const { method, status, routerPath = 'none' } = ctx;
+    const route = known ?? routerPath;
     this.#requests.observe({ method, route, status }, (performance.now() - started) / 1000);
   }
 
