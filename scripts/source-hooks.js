@@ -1,31 +1,33 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { register } from 'node:module';
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'oxc-transform';
 
 /*
  * Makes a module of `dist/` from its source when it is imported, built or not, also in the processes and threads that
- * this one starts. Types are not checked. This file is loaded twice: by the process, and as the hooks of its imports.
+ * this one starts. Types are not checked.
  */
 const top = new URL('../', import.meta.url).href;
 const dist = `${top}dist/`;
 
 if (!import.meta.url.endsWith('?hooks')) {
-  register(`${import.meta.url}?hooks`);
+  // Node 20 has only hooks in a thread of their own, which loads this file too.
+  if (module.registerHooks) module.registerHooks({ resolve, load });
+  else module.register(`${import.meta.url}?hooks`);
   const { NODE_OPTIONS = '' } = process.env;
   const own = `--import ${import.meta.url}`;
   if (!NODE_OPTIONS.includes(own)) process.env.NODE_OPTIONS = `${NODE_OPTIONS} ${own}`;
 }
 
-export async function resolve(specifier, context, next) {
+export function resolve(specifier, context, next) {
   const isRelative = specifier.startsWith('.');
   const url = isRelative ? new URL(specifier.replace(/\.tsx?$/, '.js'), context.parentURL).href : specifier;
-  return findSource(url) ? { url, format: 'module', shortCircuit: true } : await next(specifier, context);
+  return findSource(url) ? { url, format: 'module', shortCircuit: true } : next(specifier, context);
 }
 
-export async function load(url, context, next) {
+export function load(url, context, next) {
   const path = findSource(url);
-  if (path === undefined) return await next(url, context);
+  if (path === undefined) return next(url, context);
   const options = {
     jsx: { runtime: 'automatic', importSource: 'preact' },
     typescript: { onlyRemoveTypeImports: true },
