@@ -203,11 +203,11 @@ async function readViewer(
   const session = await readSession(ctx, login);
   if (session === null) return null;
   const [blocked] = findBlocked(catalogue.blocked.current ?? nothingBlocked, { authors: [session.id] });
-  const answered = proposals?.listAnswered(session.id, session.readAt) ?? [];
+  const answered = proposals?.list.listAnswered(session.id, session.readAt) ?? [];
   const viewer = { ...session, blocked, answered, createdAt: login?.findCreation(session.id) };
   // Without Git, pages are shown all the same.
   if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
-  return { ...viewer, toReview: proposals.waiting.length + reports.list().length };
+  return { ...viewer, toReview: proposals.list.waiting.length + reports.list().length };
 }
 
 /** Adds the pages that anyone can read: lists, bots, what the site says about itself. */

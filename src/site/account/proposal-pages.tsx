@@ -62,7 +62,7 @@ export function addProposalRoutes(
         error = thrown.kind === 'changed' ? 'changed' : 'gone';
       }
     }
-    const proposal = proposals.findLast(subject, viewer.id);
+    const proposal = proposals.list.findLast(subject, viewer.id);
     if (proposal === undefined) throw new ProblemError('not-found', `you have no proposal for ${subject}`);
     const { answered = [] } = viewer;
     const isRead = answered.length > 0 && answered.every((other) => other.subject === subject);
@@ -75,8 +75,8 @@ export function addProposalRoutes(
       viewer: isRead ? { ...viewer, answered: [] } : viewer,
       review,
       previews: (await Promise.all(previews)).filter((preview) => preview !== undefined),
-      before: proposals.waiting.indexOf(proposal),
-      medianWaitMs: proposals.medianWaitMs(),
+      before: proposals.list.waiting.indexOf(proposal),
+      medianWaitMs: proposals.list.medianWaitMs(),
       pullRequest: hostReview?.findLink(proposal),
       isShared: parseQuery(ctx).get('shared') !== 'no',
       error,
@@ -93,10 +93,10 @@ export function addProposalRoutes(
  */
 export async function listProposals(
   bots: Pick<BotIndex, 'get'>,
-  proposals: Pick<Proposals, 'listOf' | 'read'>,
+  proposals: Pick<Proposals, 'list' | 'read'>,
   account: AccountId,
 ): Promise<NamedProposal[]> {
-  const all = proposals.listOf(account);
+  const all = proposals.list.listOf(account);
   const last = new Map<Subject, Proposal>();
   for (const proposal of all)
     if (proposal.closedAt === null || !last.has(proposal.subject)) last.set(proposal.subject, proposal);

@@ -140,7 +140,7 @@ async function fillInForm(ctx: Context, { proposals, viewerOf }: AddParts, form:
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
   const subject = findSubject(path);
   const viewer = subject && (await viewerOf(ctx));
-  const proposal = viewer && proposals?.findLast(subject, viewer.id);
+  const proposal = viewer && proposals?.list.findLast(subject, viewer.id);
   const place = readPlaceTexts(path);
   const isSame = place.id === form.texts.id && place.collection === form.texts.collection;
   if (!proposals || !proposal || (form.mode !== 'add' && !isSame)) return filled;
@@ -302,7 +302,7 @@ async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 
       : [];
   const changes = form.mode === 'edit' || form.kind === 'profile' ? compareFile(form, file) : null;
   if (changes) await compareWords(changes.pages);
-  const medianWaitMs = proposals?.medianWaitMs();
+  const medianWaitMs = proposals?.list.medianWaitMs();
   const props = {
     ...filled,
     site,

@@ -24,7 +24,7 @@ export function createAboutView({ site, lists, authors, proposals }: AboutParts)
         {...props}
         sizes={await lists.sizes(false)}
         reviewers={listNamedAuthors(authors, site.settings.maintainers)}
-        medianWaitMs={proposals?.medianWaitMs()}
+        medianWaitMs={proposals?.list.medianWaitMs()}
       />
     ),
   };

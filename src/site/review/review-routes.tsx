@@ -73,7 +73,7 @@ export function addReviewRoutes(
   /** Returns the proposal that a path names, or the last one that it named. */
   const findLast = (about = '', account = ''): Proposal | undefined => {
     const [subject, accountId] = [parseSubject(about), parseAccountId(account)];
-    return subject && accountId && proposals.findLast(subject, accountId);
+    return subject && accountId && proposals.list.findLast(subject, accountId);
   };
   const findNamed = ({ params }: Context): Proposal => {
     const proposal = findLast(params['subject'], params['account']);
@@ -100,15 +100,15 @@ export function addReviewRoutes(
       review,
       name: review?.name ?? subject,
       botCount,
-      isFirst: botCount === 0 && proposals.listOf(proposer.id).length === 1,
+      isFirst: botCount === 0 && proposals.list.listOf(proposer.id).length === 1,
     };
   };
 
   const showQueue: ReviewHandler = async (ctx, viewer) => {
     const named = parseQuery(ctx).get('tab');
     const tab = ctx.path === blockedPath ? 'blocked' : (tabs.find((known) => known === named) ?? 'waiting');
-    const waiting = host === null ? proposals.waiting : [];
-    const list = tab === 'decided' ? proposals.listDecided() : tab === 'waiting' ? waiting : [];
+    const waiting = host === null ? proposals.list.waiting : [];
+    const list = tab === 'decided' ? proposals.list.listDecided() : tab === 'waiting' ? waiting : [];
     const entries = tab === 'blocked' ? listBlocked(requireBlocked(parts.blocked.current)) : [];
     const { page, pages, shown } = pickPage(ctx, [...list, ...entries]);
     const rows: QueueRow[] = [];
@@ -116,7 +116,7 @@ export function addReviewRoutes(
     const isPrivate = parts.config.blocked !== null;
     const blocked = { entries: shown.flatMap((one) => ('ref' in one ? [] : one)), isPrivate };
     const [reports, attention, last] = [parts.reports.list(), await findAttention(), await readLast(ctx)];
-    const median = proposals.medianWaitMs();
+    const median = proposals.list.medianWaitMs();
     const lists = { rows, page, pages, bots, reports, attention, blocked };
     const props = { site, viewer, tab, host, median, ...lists, ...last };
     sendOnce(ctx, <QueuePage {...props} waiting={waiting.length} />, site.languages.of(ctx));
@@ -125,7 +125,7 @@ export function addReviewRoutes(
   const showProposal = async (ctx: Context, viewer: Viewer, failed?: FailedDecision): Promise<void> => {
     const proposal = findNamed(ctx);
     const language = site.languages.of(ctx);
-    const waiting = proposals.waiting;
+    const waiting = proposals.list.waiting;
     if (proposal.closedAt !== null) {
       const [next] = waiting;
       const to = language.href(next ? toReviewPath(next.subject, next.proposer.id) : reviewPath);
@@ -149,7 +149,7 @@ export function addReviewRoutes(
       return await Promise.all(shown);
     });
     const others: NamedProposal[] = [];
-    for (const other of proposals.listOf(proposal.proposer.id).slice(0, maxOthers + 1))
+    for (const other of proposals.list.listOf(proposal.proposer.id).slice(0, maxOthers + 1))
       if (other !== proposal) others.push({ proposal: other, name: await readName(other) });
     const place = waiting.indexOf(proposal);
     const props = {
@@ -210,11 +210,11 @@ export function addReviewRoutes(
     if (reason === 'other' && state === 'declined' && text.trim() === '') return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
     if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
-    const place = proposals.waiting.indexOf(proposal);
+    const place = proposals.list.waiting.indexOf(proposal);
     try {
       const taken = { version, state, reviewer, text, reason: state === 'declined' ? reason : null };
       const { shared } = await proposals.decide(subject, proposer.id, taken);
-      const waiting = proposals.waiting;
+      const waiting = proposals.list.waiting;
       const next = waiting[place] ?? waiting[0];
       const to = next === undefined ? reviewPath : toReviewPath(next.subject, next.proposer.id);
       const query = `?done=${subject}/${proposer.id}${shared ? '' : '&shared=no'}`;

@@ -59,7 +59,8 @@ describe('the proposals of an account', () => {
     });
     const all = [...Array(1000).keys()].flatMap((id) => [proposal(id, 2), proposal(id, id === 7 ? null : 1)]);
     let asked = 0;
-    const proposals = { listOf: () => (asked++, all), read: async () => ({ steps: [], sent: new Map() }) };
+    const list = { listOf: () => (asked++, all) };
+    const proposals = { list, read: async () => ({ steps: [], sent: new Map() }) };
     const listed = await listProposals(new Map() as never, proposals as never, homerJ.id);
     deepStrictEqual(
       listed.slice(0, 3).map(({ proposal }) => proposal.ref),
