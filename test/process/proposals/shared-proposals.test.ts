@@ -292,7 +292,7 @@ describe('proposals of two machines', () => {
     });
   });
 
-  it('are listed in the order in which they were decided, and not in that in which they were sent @long', async () => {
+  it('are listed in the order in which they were sent, and not in that in which they were decided @long', async () => {
     await sendToBoth();
     await whileAway(shared, async () => {
       await send(a);
@@ -300,7 +300,7 @@ describe('proposals of two machines', () => {
       await decide(b, 'accepted');
     });
     deepStrictEqual(await agree(), ['withdrawn', 'accepted']);
-    strictEqual(a.proposals.list.findLast(homer, author.id)?.state, 'accepted');
+    strictEqual(a.proposals.list.findLast(homer, author.id)?.state, 'withdrawn');
   });
 
   it('that were sent on both for the first time are one, and sending again after an end begins another @long', async () => {
