@@ -1,8 +1,5 @@
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { VNode } from 'preact';
-import { type BotId, parseBotId } from '../bot/id.ts';
-import { toNameSlug } from '../bot/likeness.ts';
 import type { OpenCatalogue, Catalogue } from '../catalogue/catalogue.ts';
 import { trackRemovedBots } from '../catalogue/changes/change-index.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
@@ -12,7 +9,6 @@ import type { Origin } from '../git/remotes.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import { formPaths } from '../http/middleware.ts';
 import type { ReportError } from '../http/problem.ts';
-import { findKnownAuthor, findKnownBot, parseQuery } from '../http/request.ts';
 import type { OpenImages } from '../images/images.ts';
 import type { Log } from '../lib/log.ts';
 import { basePathOf, parseUrl } from '../lib/network.ts';
@@ -26,46 +22,30 @@ import { addMyBotsRoute } from './account/my-bots-pages.tsx';
 import { addProposalRoutes } from './account/proposal-pages.tsx';
 import { addTokenRoutes } from './account/token-pages.tsx';
 import { addAddRoutes } from './add/add-routes.tsx';
-import { type BotPageParts, createBotView } from './bot/bot-page.tsx';
-import { createCompareView } from './bot/compare-page.tsx';
+import { addBotPages, type BotPageParts } from './bot/bot-page.tsx';
+import { addComparePage } from './bot/compare-page.tsx';
 import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
 import { addReportRoutes } from './bot/report-routes.tsx';
-import { readGroups } from './bot/related-bots.ts';
-import { addBadgeRoute, addShareRoute } from './bot/share.tsx';
+import { addShareRoutes } from './bot/share.tsx';
 import { addChangesPage } from './changes/changes-page.tsx';
-import { FeedsPage } from './discover/feeds-page.tsx';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
-import { createCollectionView, createCollectionsView } from './front/collection-pages.tsx';
+import { addFeedsPage } from './discover/feeds-page.tsx';
+import { addAuthorPage } from './front/author-page.tsx';
+import { addCategoryPages } from './front/categories-page.tsx';
+import { addCollectionPages } from './front/collection-pages.tsx';
 import { FrontLists, type ListParts } from './front/front-list.ts';
-import {
-  formatFrontPath,
-  noQuery,
-  type FrontQuery,
-  isFront,
-  parseCategory,
-  readFrontQuery,
-} from './front/front-query.ts';
-import { createAuthorView, createCategoriesView, createFrontView, listView } from './front/front-views.tsx';
+import { addFrontPage } from './front/front-page.tsx';
 import { Languages } from './language/languages.ts';
 import { withLocale } from './language/locales.ts';
-import { languagePath } from './language/page-language.tsx';
 import type { Markdown } from './markdown/markdown.ts';
-import {
-  aboutPath,
-  categoriesPath,
-  collectionsPath,
-  feedsPath,
-  toCollectionPath,
-  toFormPage,
-} from './page/addresses.ts';
+import { type AboutParts, addAboutPage } from './page/about-page.tsx';
+import { languagePath, toFormPage } from './page/addresses.ts';
 import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
-import { type AboutParts, createAboutView } from './page/about-page.tsx';
-import { DocsPage, docsPaths, findExample, renderGuide } from './page/docs-page.tsx';
-import { FaultyBotPage } from './page/faults.tsx';
-import { createPageResponder, redirectTo, sendOnce } from './page/html-response.ts';
-import type { PageOptions, PageProps, Site, Viewer } from './page/layout.tsx';
+import { addDocsPages } from './page/docs-page.tsx';
+import { showErrorPages } from './page/error-pages.tsx';
+import { createPageAdder, redirectTo } from './page/html-response.ts';
 import { LivePreview } from './page/live-preview.ts';
-import { showErrorPages } from './page/message-pages.tsx';
+import type { PageOptions, Site, Viewer } from './page/page-context.tsx';
 import { createNamedLinks, createRepositoryLinks } from './page/repository-links.ts';
 import { type Attention, readAttention, createOwnAttention } from './review/attention.ts';
 import { addReviewRoutes } from './review/review-routes.tsx';
@@ -210,83 +190,25 @@ async function readViewer(
   return { ...viewer, toReview: proposals.list.waiting.length + reports.list().length };
 }
 
+/** What the pages that anyone can read are made from. */
+export type OpenPagesParts = ListParts & BotPageParts & AboutParts & PageOptions;
+
 /** Adds the pages that anyone can read: lists, bots, what the site says about itself. */
-export function addOpenPages(
-  router: Router,
-  parts: ListParts & BotPageParts & AboutParts & PageOptions,
-): void {
-  const { site, bots } = parts;
-  const respond = createPageResponder(parts);
+export function addOpenPages(router: Router, parts: OpenPagesParts): void {
+  const addPage = createPageAdder(router, parts);
   const lists = new FrontLists(parts);
-  const respondWithList = async (ctx: Context, query: FrontQuery): Promise<void> =>
-    await respond(ctx, await listView(ctx, site, lists, query));
-  router.get('/', async (ctx) => {
-    const params = parseQuery(ctx);
-    const query = readFrontQuery(params, undefined);
-    const language = site.languages.of(ctx);
-    const category = site.settings.categories.find((id) => id === params.get('category'));
-    if (category !== undefined) ctx.redirect(language.href(formatFrontPath({ ...query, category })));
-    else if (isFront(query))
-      await respond(ctx, await createFrontView(ctx, site, lists, parts.authors, language));
-    else await respondWithList(ctx, query);
-  });
-  router.get(categoriesPath, async (ctx) => await respond(ctx, await createCategoriesView(parts.lists)));
-  router.get(`${categoriesPath}/:category`, async (ctx) => {
-    const category = parseCategory(ctx.params['category'] ?? '', site.settings);
-    await respondWithList(ctx, readFrontQuery(parseQuery(ctx), category));
-  });
-  router.get(collectionsPath, async (ctx) => await respond(ctx, createCollectionsView(ctx, site, parts)));
-  router.get(toCollectionPath(':name'), async (ctx) => {
-    await respond(ctx, createCollectionView(ctx, parts, lists, ctx.params['name'] ?? ''));
-  });
-  addLanguageRoute(router, site);
-  router.get(feedsPath, async (ctx) => {
-    const sizes = await parts.lists.sizes(false);
-    const render = async (props: PageProps): Promise<VNode> => <FeedsPage {...{ ...props, ...sizes }} />;
-    await respond(ctx, { key: { page: feedsPath }, render });
-  });
-  router.get(aboutPath, async (ctx) => await respond(ctx, createAboutView(parts)));
-  for (const path of docsPaths) {
-    let guide: ReturnType<typeof renderGuide> | undefined;
-    let named: BotId | undefined;
-    const render = async (props: PageProps): Promise<VNode> => {
-      const id = await findExample(bots);
-      // Pages that wait share one rendering, because each takes a thread.
-      if (named !== id) guide = undefined;
-      guide ??= renderGuide(path, site.canonicalUrl, (named = id));
-      const rendered = await guide.catch((error: unknown) => {
-        guide = undefined;
-        throw error;
-      });
-      // On a busy machine the time may be over.
-      if (rendered.html === null) guide = undefined;
-      return <DocsPage {...props} {...rendered} path={path} />;
-    };
-    router.get(path, async (ctx) => await respond(ctx, { key: { page: path }, render }));
-  }
-  router.get('/authors/:id', async (ctx) => {
-    const author = await findKnownAuthor(parts.authors, ctx.params['id'] ?? '');
-    await respond(ctx, await createAuthorView(ctx, site, lists, author));
-  });
-  // The address of a bot without its end, or the public address.
-  const shortened = basePathOf(site.baseUrl) === '/bots' ? '/' : '/?sort=popular';
-  router.get('/bots', (ctx) => {
-    ctx.redirect(site.languages.of(ctx).href(shortened));
-    ctx.status = 301;
-  });
-  router.get('/bots/:id', async (ctx) => {
-    const id = ctx.params['id'] ?? '';
-    const named = parseBotId(id) ? undefined : (await readGroups(parts)).named(toNameSlug(id));
-    const { href } = site.languages.of(ctx);
-    if (named) ctx.redirect(href(`/bots/${named.id}${ctx.search}`));
-    else if (named === null) ctx.redirect(href(formatFrontPath({ ...noQuery, q: id })));
-    else if (!sendFaults(ctx, parts, parseBotId(id)))
-      await respond(ctx, await createBotView(ctx, parts, findKnownBot(bots, id)));
-  });
-  addChangesPage(router, parts, respond);
-  router.get('/compare', async (ctx) => await respond(ctx, await createCompareView(ctx, parts)));
-  addBadgeRoute(router, parts);
-  addShareRoute(router, parts);
+  addFrontPage(addPage, parts, lists);
+  addCategoryPages(addPage, parts, lists);
+  addCollectionPages(addPage, parts, lists);
+  addAuthorPage(addPage, parts, lists);
+  addBotPages(addPage, parts);
+  addChangesPage(addPage, parts);
+  addComparePage(addPage, parts);
+  addFeedsPage(addPage, parts);
+  addAboutPage(addPage, parts);
+  addDocsPages(addPage, parts);
+  addLanguageRoute(router, parts.site);
+  addShareRoutes(router, parts);
 }
 
 /** Adds the links of the menu of languages. The address names the language too, for browsers that refuse cookies. */
@@ -299,13 +221,4 @@ function addLanguageRoute(router: Router, { baseUrl, languages }: Site): void {
     const path = parseReturnPath(page && toFormPage(page.pathname + page.search), basePathOf(baseUrl));
     redirectTo(ctx, withLocale(path, languages.findChosen(ctx, page !== undefined)));
   });
-}
-
-/** With BOTSHELF_DEV, responds with the faults of a bot that has never been valid; returns false if it has none. */
-function sendFaults(ctx: Context, { site, bots, store }: BotPageParts, id: BotId | undefined): boolean {
-  if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
-  const faults = store.faultsOf(id);
-  if (faults.length > 0)
-    sendOnce(ctx, <FaultyBotPage {...{ site, id, faults }} />, site.languages.of(ctx), 404);
-  return faults.length > 0;
 }

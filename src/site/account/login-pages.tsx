@@ -11,7 +11,8 @@ import { callbackPath, peoplePath } from '../../login/settings.ts';
 import { EnglishSentence } from '../language/messages.tsx';
 import { toFormPage } from '../page/addresses.ts';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
-import { Layout, type Site } from '../page/layout.tsx';
+import type { Site } from '../page/page-context.tsx';
+import { Layout } from '../page/layout.tsx';
 
 /**
  * Adds logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led
@@ -96,11 +97,10 @@ function sessionCookieOf({ basePath }: Login): Cookie {
 
 /** Says why a login failed and what to do. */
 function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError, provider: string): void {
-  const language = site.languages.of(ctx);
-  const { t, text, href } = language;
+  const { t, text, href } = site.languages.of(ctx);
   const again = kind === 'no-account' ? '/login?account=other' : '/login';
   const page = (
-    <Layout site={site} viewer={null} title={text(`login.${kind}.title`)}>
+    <Layout title={text(`login.${kind}.title`)}>
       <div class="narrow stack">
         <h1>{t(`login.${kind}.title`)}</h1>
         <p>{t(`login.${kind}.text`, { provider })}</p>
@@ -119,7 +119,7 @@ function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError,
     </Layout>
   );
   if (kind === 'unavailable') ctx.set('Retry-After', '60');
-  sendOnce(ctx, page, language, statuses[kind]);
+  sendOnce(ctx, { site, viewer: null }, page, statuses[kind]);
 }
 
 const statuses: Readonly<Record<LoginErrorKind, number>> = {
@@ -134,10 +134,9 @@ const statuses: Readonly<Record<LoginErrorKind, number>> = {
 /** Adds the page on which the visitors of a demo choose as whom they log in, in place of a provider's. */
 export function addDemoPeopleRoute(router: Router, site: Site, people: readonly DemoPerson[]): void {
   router.get(peoplePath, (ctx) => {
-    const language = site.languages.of(ctx);
-    const { t, text, href } = language;
+    const { t, text, href } = site.languages.of(ctx);
     const page = (
-      <Layout site={site} viewer={null} title={text('demo.title')}>
+      <Layout title={text('demo.title')}>
         <form class="narrow stack" action={href(callbackPath)}>
           <h1>{t('demo.title')}</h1>
           <p>{t('demo.text')}</p>
@@ -153,6 +152,6 @@ export function addDemoPeopleRoute(router: Router, site: Site, people: readonly 
         </form>
       </Layout>
     );
-    sendOnce(ctx, page, language);
+    sendOnce(ctx, { site, viewer: null }, page);
   });
 }

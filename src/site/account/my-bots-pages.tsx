@@ -8,15 +8,21 @@ import type { OpenCounts } from '../../counts/counts.ts';
 import type { Login } from '../../login/login.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import type { Tokens, TokenInfo } from '../../tokens/tokens.ts';
-import { PageLinks, Fact, ActionLink, NameLink } from '../page/elements.tsx';
-import { useLanguage } from '../language/page-language.tsx';
+import {
+  PageLinks,
+  type PageLinksProps,
+  Fact,
+  ActionLink,
+  NameLink,
+  Avatar,
+  FaultItems,
+} from '../page/elements.tsx';
+import { useLanguage, useVisit, type PageOptions } from '../page/page-context.tsx';
 import { Checklist } from '../add/checklist.tsx';
 import { editPath, profileFormPath, toAttentionPath, translatePath } from '../page/addresses.ts';
-import { BlockedNotice } from '../page/message-pages.tsx';
-import { Avatar } from '../page/bot-image.tsx';
-import { FaultItems } from '../page/faults.tsx';
+import { BlockedNotice } from '../page/message-page.tsx';
 import { sendOnce, pickPage } from '../page/html-response.ts';
-import { myBotsPath, Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
+import { myBotsPath, Layout } from '../page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';
 import type { ListOwn, OwnItem } from '../review/attention.ts';
 import { noteAnswersRead } from './login-pages.tsx';
@@ -59,17 +65,9 @@ export function addMyBotsRoute(
     const own = proposals && (viewer ? await listProposals(index, proposals, viewer.id) : []);
     const unread = viewer?.answered ?? [];
     if (unread.length > 0) await noteAnswersRead(ctx, login);
-    const props = {
-      site,
-      viewer: viewer && { ...viewer, answered: [] },
-      proposals: own,
-      unread,
-      bots: await showOwn(shown),
-      page,
-      pages,
-      provider: login.provider,
-    };
-    sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
+    const visit = { site, viewer: viewer && { ...viewer, answered: [] } };
+    const props = { proposals: own, unread, bots: await showOwn(shown), page, pages };
+    sendOnce(ctx, visit, <MyBotsPage {...props} provider={login.provider} />);
   });
 }
 
@@ -85,7 +83,7 @@ interface OwnBot {
   readonly attention: readonly OwnItem[];
 }
 
-interface MyBotsPageProps extends PageProps {
+interface MyBotsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
   /** The provider's display name. */
   readonly provider: string;
   /** The proposals of the account; null if there are none. */
@@ -93,20 +91,19 @@ interface MyBotsPageProps extends PageProps {
   readonly unread: OwnProposalsProps['unread'];
   /** Those of this page. */
   readonly bots: readonly OwnBot[];
-  readonly page: number;
-  readonly pages: number;
 }
 
 /** The bots of who is logged in: their counts, tokens and faults in one place. */
 function MyBotsPage(props: MyBotsPageProps): VNode {
-  const { site, viewer, provider, proposals, unread, bots, page, pages } = props;
+  const { provider, proposals, unread, bots, page, pages } = props;
+  const { viewer } = useVisit();
   const title = proposals === null ? 'myBots.title' : 'proposal.myBots';
   const { t, text, href } = useLanguage();
   return (
-    <Layout site={site} viewer={viewer} title={text(title)} current={myBotsPath}>
+    <Layout title={text(title)} current={myBotsPath}>
       <div class="stack">
         <h1>{t(title)}</h1>
-        <BlockedNotice {...props} />
+        <BlockedNotice />
         {viewer === null && (
           <>
             <p>{t('myBots.visitor')}</p>

@@ -23,14 +23,13 @@ import type { Proposals } from '../../proposals/proposals.ts';
 import { toEditAgainPath } from '../add/forms.ts';
 import { Preview, type PreviewProps } from '../add/preview.tsx';
 import { ChangedFields, compareWords } from '../changes/changed-fields.tsx';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage, type PageOptions } from '../page/page-context.tsx';
 import { toProposalPath } from '../page/addresses.ts';
-import { assets } from '../page/assets.ts';
 import { Conversation, Step } from '../page/conversation.tsx';
 import { BackLink, NameLink, PostButton, Since } from '../page/elements.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
-import { Layout, myBotsPath, type PageOptions, type PageProps } from '../page/layout.tsx';
-import { sendLogInPage } from '../page/message-pages.tsx';
+import { Layout, myBotsPath } from '../page/layout.tsx';
+import { sendLogInPage } from '../page/message-page.tsx';
 import type { NamedProposal } from '../review/review-page.tsx';
 import { createReviewReader, renderPreview, type Review, type ReviewParts } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';
@@ -50,13 +49,12 @@ export function addProposalRoutes(
     if (subject === undefined) throw new ProblemError('not-found', 'this is not the ID of a bot');
     const viewer = await viewerOf(ctx);
     if (viewer === null) return sendLogInPage(ctx, site, toProposalPath(subject), 'myBots.visitor');
-    const language = site.languages.of(ctx);
     let error: ProposalPageProps['error'] = null;
     if (ctx.method === 'POST') {
       const form = await readFields(ctx, 1024, 'send only the version');
       try {
         const { shared } = await proposals.withdraw(subject, viewer.id, form.get('version') ?? '');
-        return redirectTo(ctx, language.href(toProposalPath(subject, shared)));
+        return redirectTo(ctx, site.languages.of(ctx).href(toProposalPath(subject, shared)));
       } catch (thrown) {
         if (!(thrown instanceof ProposalError)) throw thrown;
         error = thrown.kind === 'changed' ? 'changed' : 'gone';
@@ -71,8 +69,6 @@ export function addProposalRoutes(
     await compareWords(review.pages);
     const previews = review.pages.map(({ locale }) => renderPreview(parts, review.after, locale, true));
     const props: ProposalPageProps = {
-      site,
-      viewer: isRead ? { ...viewer, answered: [] } : viewer,
       review,
       previews: (await Promise.all(previews)).filter((preview) => preview !== undefined),
       before: proposals.list.waiting.indexOf(proposal),
@@ -81,7 +77,8 @@ export function addProposalRoutes(
       isShared: parseQuery(ctx).get('shared') !== 'no',
       error,
     };
-    sendOnce(ctx, <ProposalPage {...props} />, language, error === null ? 200 : 409);
+    const visit = { site, viewer: isRead ? { ...viewer, answered: [] } : viewer };
+    sendOnce(ctx, visit, <ProposalPage {...props} />, error === null ? 200 : 409);
   };
   router.get('/proposals/:subject', respond);
   router.post('/proposals/:subject/withdraw', refuseCrossSite(site.baseUrl), respond);
@@ -126,7 +123,7 @@ async function readName(
   return typeof name === 'string' ? name : subject;
 }
 
-interface ProposalPageProps extends PageProps {
+interface ProposalPageProps {
   readonly review: Review;
   /** Its pages as they were sent, but for those that have errors. */
   readonly previews: readonly PreviewProps[];
@@ -144,18 +141,12 @@ interface ProposalPageProps extends PageProps {
 
 /** The page where an account follows its proposal. */
 function ProposalPage(props: ProposalPageProps): VNode {
-  const { site, viewer, review, previews, pullRequest, isShared, error } = props;
+  const { review, previews, pullRequest, isShared, error } = props;
   const { name, details } = review;
   const { proposal, steps } = details;
   const { t, text } = useLanguage();
   return (
-    <Layout
-      site={site}
-      viewer={viewer}
-      title={text('proposal.title', { name })}
-      isUnlisted
-      script={assets.sentScript.path}
-    >
+    <Layout title={text('proposal.title', { name })} isUnlisted script="sentScript">
       <div class="narrow stack">
         <BackLink path={myBotsPath} name={text('proposal.myBots')} />
         <h1>{t('proposal.title', { name })}</h1>

@@ -16,12 +16,12 @@ import type { Login } from '../../login/login.ts';
 import { isFresh } from '../../login/session.ts';
 import type { TokenInfo, Tokens } from '../../tokens/tokens.ts';
 import { EnglishSentence } from '../language/messages.tsx';
-import { useLanguage } from '../language/page-language.tsx';
-import { assets, clientPackages } from '../page/assets.ts';
+import { useLanguage, useVisit, type PageOptions, type Viewer } from '../page/page-context.tsx';
+import { clientPackages } from '../page/assets.ts';
 import { Fact, ActionLink, BackLink, CopyButton, PostButton } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { Layout, type PageOptions, type Site, type Viewer } from '../page/layout.tsx';
-import { BlockedNotice } from '../page/message-pages.tsx';
+import { Layout } from '../page/layout.tsx';
+import { BlockedNotice } from '../page/message-page.tsx';
 
 interface TokenPageParts extends PageOptions, Pick<OpenCatalogue, 'bots'>, Pick<Catalogue, 'blocked'> {
   readonly repositoryOpener: RepositoryOpener;
@@ -69,8 +69,9 @@ export function addTokenRoutes(
         const done = await act(id, `account ${state.viewer.id}`, state.info);
         state = { ...state, done, info: await tokens.tokenInfo(id) };
       }
-      const props = { site, bot: { id, name: facts.name }, provider: login?.provider ?? '', state };
-      sendOnce(ctx, <TokenPage {...props} />, site.languages.of(ctx), toStatus(state, ctx.method));
+      const props = { bot: { id, name: facts.name }, provider: login?.provider ?? '', state };
+      const visit = { site, viewer: 'viewer' in state ? state.viewer : null };
+      sendOnce(ctx, visit, <TokenPage {...props} />, toStatus(state, ctx.method));
     };
   const issue = createHandler(async (id, by, { issuedAt }) => {
     const { result, shared } = await tokens.issueToken(id, by);
@@ -113,7 +114,6 @@ type DoneChange = ({ readonly issued: Token; readonly replaced: boolean } | { re
 };
 
 interface TokenPageProps {
-  readonly site: Site;
   readonly bot: { readonly id: BotId; readonly name: string };
   /** The provider's display name; empty if the service has no login. */
   readonly provider: string;
@@ -121,16 +121,11 @@ interface TokenPageProps {
 }
 
 function TokenPage(props: TokenPageProps): VNode {
-  const { site, bot, state } = props;
+  const { bot } = props;
+  const { site } = useVisit();
   const { t, text } = useLanguage();
-  const viewer = 'viewer' in state ? state.viewer : null;
   return (
-    <Layout
-      site={site}
-      viewer={viewer}
-      title={text('token.title', { bot: bot.name })}
-      script={assets.copyScript.path}
-    >
+    <Layout title={text('token.title', { bot: bot.name })} script="copyScript">
       <div class="narrow token-page">
         <header class="stack">
           <BackLink path={`/bots/${bot.id}`} name={bot.name} />
@@ -155,7 +150,7 @@ function TokenPage(props: TokenPageProps): VNode {
   );
 }
 
-function Part({ site, bot, provider, state }: TokenPageProps): VNode {
+function Part({ bot, provider, state }: TokenPageProps): VNode {
   const { t, text, href } = useLanguage();
   const path = `/bots/${bot.id}/token`;
   const logIn = href(`/login?to=${href(path)}`);
@@ -185,7 +180,7 @@ function Part({ site, bot, provider, state }: TokenPageProps): VNode {
         </Panel>
       );
     case 'blocked':
-      return <BlockedNotice site={site} {...state} />;
+      return <BlockedNotice blocked={state.blocked} />;
     case 'stale':
       return (
         <Panel title={t('token.current')}>

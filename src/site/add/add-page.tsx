@@ -4,11 +4,9 @@ import type { Finding } from '../../check/check.ts';
 import { type PastStep, type ProposalPolicy, maxNoteLength } from '../../proposals/proposal.ts';
 import { ChangedFields, type ChangedFieldsProps } from '../changes/changed-fields.tsx';
 import type { MessageKey } from '../language/messages.tsx';
-import { useLanguage } from '../language/page-language.tsx';
-import { assets } from '../page/assets.ts';
+import { useLanguage, useVisit } from '../page/page-context.tsx';
 import { Step } from '../page/conversation.tsx';
-import { withoutBidiControls, CopyButton } from '../page/elements.tsx';
-import { FaultItems } from '../page/faults.tsx';
+import { withoutBidiControls, CopyButton, FaultItems } from '../page/elements.tsx';
 import {
   type FieldGroups,
   type FieldName,
@@ -17,8 +15,8 @@ import {
   type FormStep,
   listSteps,
 } from '../page/fields.ts';
-import { Layout, type PageProps } from '../page/layout.tsx';
-import { BlockedNotice } from '../page/message-pages.tsx';
+import { Layout } from '../page/layout.tsx';
+import { BlockedNotice } from '../page/message-page.tsx';
 import { adviceOf, listAuthors } from './advice.tsx';
 import { Checklist } from './checklist.tsx';
 import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
@@ -49,7 +47,7 @@ export interface FilledForm {
   readonly message: FormMessage | null;
 }
 
-interface AddPageProps extends PageProps, PreviewProps, FilledForm {
+interface AddPageProps extends PreviewProps, FilledForm {
   readonly file: FormFile;
   readonly images: readonly FormImage[];
   /** What is done with a proposal; `off` where the form cannot be sent here. */
@@ -64,7 +62,8 @@ interface AddPageProps extends PageProps, PreviewProps, FilledForm {
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { site, viewer, form, texts, file, isSent, policy, medianWaitMs, conflicts, answer, message } = props;
+  const { form, texts, file, isSent, policy, medianWaitMs, conflicts, answer, message } = props;
+  const { viewer } = useVisit();
   const { kind, mode, groups, action } = form;
   const { t, text, href, duration } = useLanguage();
   const failed = isSent && Object.keys(file.faults).length > 0;
@@ -78,10 +77,8 @@ export function AddPage(props: AddPageProps): VNode {
   return (
     <Layout
       current={mode === 'add' ? '/add' : undefined}
-      site={site}
-      viewer={viewer}
       title={failed ? text('add.errorTitle', { title: text(title, named) }) : text(title, named)}
-      script={assets.addScript.path}
+      script="addScript"
       form={{ id: formId, action }}
     >
       <div class="narrow stack">
@@ -100,7 +97,7 @@ export function AddPage(props: AddPageProps): VNode {
         <p id="restored" class="notice" hidden>
           {t('proposal.loggedIn')} <a href={href(action)}>{t('add.startAgain')}</a>
         </p>
-        <BlockedNotice {...props} />
+        <BlockedNotice />
         {answer && (
           <section class="notice warn" aria-labelledby="answer">
             <h2 id="answer">{t(`proposal.${answer.state}`)}</h2>
@@ -273,7 +270,8 @@ function Groups(props: AddPageProps & { readonly groups: FieldGroups }): VNode {
 
 /** The author of a new bot is who is logged in, or logs in to send it. Others can be added. */
 function Authors(props: FieldProps): VNode {
-  const { field, texts, viewer } = props;
+  const { field, texts } = props;
+  const { viewer } = useVisit();
   const { t } = useLanguage();
   const authors = listAuthors(texts);
   const isOwn = viewer !== null && authors.includes(viewer.id);
@@ -417,8 +415,8 @@ function WholeFile({ form, file }: AddPageProps): VNode {
 /** What to do with a file that is right and has changed; folded away where the form itself can be sent. */
 function NextStep(props: AddPageProps): VNode | null {
   const { t } = useLanguage();
-  const { site, file, form, texts, policy } = props;
-  const { repository } = site;
+  const { repository } = useVisit().site;
+  const { file, form, texts, policy } = props;
   const { path = '', text, isReady } = file;
   if (!isReady || lacksAuthor(form, texts)) return null;
   const isEdit = form.mode === 'edit';

@@ -25,8 +25,8 @@ import type { MessageKey } from '../language/messages.tsx';
 import type { Markdown } from '../markdown/markdown.ts';
 import { toProposalPath, withParameter } from '../page/addresses.ts';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
-import type { PageOptions, Site } from '../page/layout.tsx';
-import { sendLogInPage } from '../page/message-pages.tsx';
+import type { PageOptions, Site } from '../page/page-context.tsx';
+import { sendLogInPage } from '../page/message-page.tsx';
 import {
   type FieldName,
   type FieldTexts,
@@ -303,20 +303,8 @@ async function show(ctx: Context, parts: AddParts, filled: FilledForm, status = 
   const changes = form.mode === 'edit' || form.kind === 'profile' ? compareFile(form, file) : null;
   if (changes) await compareWords(changes.pages);
   const medianWaitMs = proposals?.list.medianWaitMs();
-  const props = {
-    ...filled,
-    site,
-    viewer,
-    file,
-    images,
-    preview,
-    html,
-    policy,
-    medianWaitMs,
-    findings,
-    changes,
-  };
-  sendOnce(ctx, <AddPage {...props} />, language, status);
+  const props = { ...filled, file, images, preview, html, policy, medianWaitMs, findings, changes };
+  sendOnce(ctx, { site, viewer }, <AddPage {...props} />, status);
 }
 
 /** Compares the file that a form makes with the one that it changes. */

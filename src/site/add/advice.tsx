@@ -1,11 +1,15 @@
 import type { RenderableProps, VNode } from 'preact';
 import { isExpiring } from '../../bot/address.ts';
-import { type InvitePermissions, findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
+import {
+  type InvitePermissions,
+  findOtherClient,
+  isServerInvite,
+  readInvite,
+  splitByHarm,
+} from '../../bot/invite.ts';
 import { findImages } from '../../catalogue/store/bot-index.ts';
-import { useLanguage } from '../language/page-language.tsx';
-import { OtherScopes, splitByHarm, withoutBidiControls } from '../page/elements.tsx';
-import { BotImage } from '../page/bot-image.tsx';
-import type { Viewer } from '../page/layout.tsx';
+import { useLanguage, useVisit } from '../page/page-context.tsx';
+import { OtherScopes, withoutBidiControls, BotImage } from '../page/elements.tsx';
 import { type FieldName, type FieldTexts, type FormField, parseValue, splitWords } from '../page/fields.ts';
 import type { Form, FormFile, FormImage } from './forms.ts';
 
@@ -14,7 +18,6 @@ interface AdviceProps {
   readonly form: Form;
   readonly texts: FieldTexts;
   readonly file: Pick<FormFile, 'faults'>;
-  readonly viewer: Viewer | null;
   /** None where images are not cached, because no page has them there. */
   readonly images: readonly FormImage[];
 }
@@ -110,8 +113,9 @@ function MoveToSupport(props: AdviceProps & { readonly from: 'invite' | 'website
 }
 
 /** Says that the person who fills in the form is not among the authors of a new bot, with a button that changes that. */
-function AuthorsAdvice({ form, texts, viewer }: AdviceProps): VNode | null {
+function AuthorsAdvice({ form, texts }: AdviceProps): VNode | null {
   const { t } = useLanguage();
+  const { viewer } = useVisit();
   if (viewer === null || form.mode !== 'add' || listAuthors(texts).includes(viewer.id)) return null;
   return (
     <Warning>

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage } from '../page/page-context.tsx';
 
 interface ChecklistProps {
   /** What a listing can have, each with whether it has it, and the public path or the anchor where it is added. */

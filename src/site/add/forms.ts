@@ -26,10 +26,10 @@ import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import type { CollectionParts } from '../front/collections.ts';
 import { findLanguages } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
-import type { PageLanguage } from '../language/page-language.tsx';
+import type { PageLanguage } from '../language/languages.ts';
 import { profileFormPath, withParameter } from '../page/addresses.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
-import type { Site, Viewer } from '../page/layout.tsx';
+import type { Site, Viewer } from '../page/page-context.tsx';
 import {
   collectionFields,
   type FieldGroups,

@@ -5,9 +5,9 @@ import { assembleRecord, type FilledMainPage, listElement, noCachedImages } from
 import { withDefaults } from '../../catalogue/page/page.ts';
 import { Card, type ListedBot } from '../front/card.tsx';
 import { directionOf } from '../language/locales.ts';
-import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls } from '../page/elements.tsx';
-import { Prose, type ProseProps } from '../page/prose.tsx';
+import { useLanguage } from '../page/page-context.tsx';
+import type { PageLanguage } from '../language/languages.ts';
+import { withoutBidiControls, Prose, type ProseProps } from '../page/elements.tsx';
 import type { FieldTexts } from '../page/fields.ts';
 import type { Form, FormFile, FormImage } from './forms.ts';
 

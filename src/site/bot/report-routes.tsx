@@ -9,10 +9,10 @@ import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot, readFields } from '../../http/request.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage, type PageOptions } from '../page/page-context.tsx';
 import { withoutBidiControls, BackLink } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
+import { Layout } from '../page/layout.tsx';
 
 interface ReportParts
   extends PageOptions, Pick<OpenCatalogue, 'bots'>, Pick<OpenProposals, 'reports' | 'notify'> {}
@@ -32,10 +32,9 @@ export function addReportRoutes(
     const { id, facts } = findKnownBot(bots, String(ctx['params'].id));
     return { id, name: withoutBidiControls(facts.name) };
   };
-  const show = async (ctx: Context, more: Pick<ReportPageProps, 'bot' | 'state'>): Promise<void> => {
-    const props = { site, viewer: await viewerOf(ctx), ...more };
-    const status = more.state === 'lacks-text' ? 422 : 200;
-    sendOnce(ctx, <ReportPage {...props} />, site.languages.of(ctx), status);
+  const show = async (ctx: Context, props: ReportPageProps): Promise<void> => {
+    const status = props.state === 'lacks-text' ? 422 : 200;
+    sendOnce(ctx, { site, viewer: await viewerOf(ctx) }, <ReportPage {...props} />, status);
   };
   router.get('/bots/:id/report', async (ctx) => await show(ctx, { bot: findBot(ctx), state: 'empty' }));
   router.post('/bots/:id/report', refuseCrossSite(site.baseUrl), async (ctx) => {
@@ -62,7 +61,7 @@ export function addReportRoutes(
 
 const maxFormBytes = 16 * 1024;
 
-interface ReportPageProps extends PageProps {
+interface ReportPageProps {
   readonly bot: { readonly id: BotId; readonly name: string };
   /** Whether the report lacks the text that its reason needs, or was sent. */
   readonly state: 'empty' | 'lacks-text' | 'sent';
@@ -72,11 +71,11 @@ interface ReportPageProps extends PageProps {
 const trapField = 'subject';
 
 /** The form with which a visitor reports a bot to the maintainers, or the thanks for it. */
-function ReportPage({ site, viewer, bot, state }: ReportPageProps): VNode {
+function ReportPage({ bot, state }: ReportPageProps): VNode {
   const { t, text, href } = useLanguage();
   const title = text('report.title', { bot: bot.name });
   return (
-    <Layout site={site} viewer={viewer} title={title} isUnlisted>
+    <Layout title={title} isUnlisted>
       <div class="narrow stack">
         <BackLink path={`/bots/${bot.id}`} name={bot.name} />
         <h1>{state === 'sent' ? t('report.thanks') : t('report.title', { bot: bot.name })}</h1>

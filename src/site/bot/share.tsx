@@ -12,12 +12,11 @@ import { createDocument, readHeaders, send } from '../../http/representation.ts'
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { type NamedShareCard, type ShareCards, toShareCardVersion } from '../../images/share-cards.ts';
 import { escapeXml } from '../../lib/text.ts';
+import type { ListedBot } from '../front/card.tsx';
 import { chooseLocale, directionOf } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, CopyField } from '../page/elements.tsx';
-import type { Site } from '../page/layout.tsx';
-import type { ShownBotProps } from './bot-page.tsx';
+import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
 
 /** What badges and share cards are made from. */
 export interface ShareParts extends Pick<OpenCatalogue, 'bots'>, Pick<OpenCounts, 'counts'> {
@@ -26,9 +25,12 @@ export interface ShareParts extends Pick<OpenCatalogue, 'bots'>, Pick<OpenCounts
   readonly shareCards: Pick<ShareCards, 'get'> | null;
 }
 
-/** Adds `/bots/:id/card.png`, the picture of a bot in previews of links. */
-export function addShareRoute(router: Router, parts: ShareParts): void {
-  const { site, bots, shareCards } = parts;
+/**
+ * Adds `/bots/:id/card.png`, the picture of a bot in previews of links, and `/bots/:id/badge.svg`, a small one for a bot's own
+ * site, with its count or, without one, its name. In English.
+ */
+export function addShareRoutes(router: Router, parts: ShareParts): void {
+  const { site, bots, counts, shareCards } = parts;
   router.get('/bots/:id/card.png', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     if (shareCards === null)
@@ -45,6 +47,21 @@ export function addShareRoute(router: Router, parts: ShareParts): void {
     await send(ctx, {
       ...createDocument('image/png', await shareCards.get(card, ctx.ip)),
       headers,
+    });
+  });
+  const { text } = site.languages.choose(undefined, 'en');
+  router.get('/bots/:id/badge.svg', async (ctx) => {
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const count = counts.count(bot.id);
+    const label =
+      count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
+    const body = Buffer.from(formatBadge(site.settings.name, label));
+    await send(ctx, {
+      ...createDocument('image/svg+xml; charset=utf-8', body),
+      headers: {
+        ...readHeaders,
+        'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      },
     });
   });
 }
@@ -81,9 +98,14 @@ function describeShareCard(
   };
 }
 
+interface ShareCodesProps extends Pick<ListedBot, 'bot' | 'locale'> {
+  readonly name: string;
+}
+
 /** What to copy to share a bot: its address, and code that shows its badge on other sites. */
-export function ShareCodes({ site, bot, locale, name }: ShownBotProps): VNode {
+export function ShareCodes({ bot, locale, name }: ShareCodesProps): VNode {
   const { t } = useLanguage();
+  const { site } = useVisit();
   const page = toPathInLanguage(`${site.baseUrl}/bots/${bot.id}`, locale, findDefaultLocale(bot));
   const badge = site.baseUrl + toBadgePath(bot.id);
   const codes = {
@@ -107,25 +129,6 @@ export function ShareCodes({ site, bot, locale, name }: ShownBotProps): VNode {
       <p class="muted" role="status" id="copied" />
     </>
   );
-}
-
-/** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
-export function addBadgeRoute(router: Router, { bots, counts, site }: ShareParts): void {
-  const { text } = site.languages.choose(undefined, 'en');
-  router.get('/bots/:id/badge.svg', async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const count = counts.count(bot.id);
-    const label =
-      count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
-    const body = Buffer.from(formatBadge(site.settings.name, label));
-    await send(ctx, {
-      ...createDocument('image/svg+xml; charset=utf-8', body),
-      headers: {
-        ...readHeaders,
-        'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-      },
-    });
-  });
 }
 
 function toBadgePath(id: string): string {

@@ -1,3 +1,4 @@
+import { type Change, diffWordsWithSpace } from 'diff';
 import { Fragment, type VNode } from 'preact';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
@@ -20,9 +21,8 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { formatValue, mainFields } from '../page/fields.ts';
-import { Changed, diffWords, type Words, WordDiff } from './word-diff.tsx';
 import type { Messages } from '../language/messages.tsx';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage } from '../page/page-context.tsx';
 import { withoutBidiControls, Fact } from '../page/elements.tsx';
 
 /** A value that differs, as text. Empty if there is none; both are where the value is not shown. */
@@ -170,6 +170,47 @@ function ChangedWords({ name, before, after, words }: ShownField): VNode {
     </details>
   );
 }
+
+/** What was added or removed, with a word for screen readers. An addition that can do harm is not shown as good. */
+function Changed({
+  added,
+  value,
+  isHarmful = false,
+}: Pick<Words, 'added' | 'value'> & { readonly isHarmful?: boolean }): VNode {
+  const { t } = useLanguage();
+  const Mark = added ? 'ins' : 'del';
+  return (
+    <>
+      <span class="out-of-sight">{t(added ? 'edit.added' : 'edit.removed')} </span>
+      <Mark class={isHarmful ? 'harm' : undefined}>{value}</Mark>
+    </>
+  );
+}
+
+/** A part of two texts: words that both have, or that were added or removed. */
+export type Words = Readonly<Pick<Change, 'value' | 'added' | 'removed'>>;
+
+/** Compares two texts word by word. Returns null if too many words differ or it takes too long. */
+export function diffWords(before: string, after: string): readonly Words[] | null {
+  const limits = { timeout: maxTextMs, maxEditLength: maxChangedWords };
+  return diffWordsWithSpace(before, after, limits) ?? null;
+}
+
+/** The time grows with the square of the words that differ, and a proposal has several pages. */
+const maxChangedWords = 200;
+const maxTextMs = 20;
+
+/** The words of a text that change, each marked with a colour and a word for screen readers, with a few words around them. */
+export function WordDiff({ words }: { readonly words: readonly Words[] }): VNode {
+  const parts = words.map(({ value, added, removed }, i) => {
+    if (!added && !removed) return value.replace(unchangedMiddle, '$1 … $2');
+    return <Changed key={i} added={added} value={value} />;
+  });
+  return <>{parts}</>;
+}
+
+/** What is far from any change, in a part of a text that stays. */
+const unchangedMiddle = /^(.{200})(?:.{100,})(.{200})$/su;
 
 /** The label of a form's field, or a key of the front matter. */
 export function FieldName({ name }: { readonly name: string }): VNode {

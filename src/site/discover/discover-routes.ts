@@ -12,7 +12,7 @@ import { basePathOf, originOf } from '../../lib/network.ts';
 import type { Messages } from '../language/messages.tsx';
 import { sitePaths, toPathInLanguage } from '../page/addresses.ts';
 import { assets, createOwnAssets } from '../page/assets.ts';
-import type { Site } from '../page/layout.tsx';
+import type { Site } from '../page/page-context.tsx';
 import { addFeedRoutes, type FeedsOptions } from './feeds.ts';
 import { readSitemap } from './sitemap.ts';
 import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';

@@ -19,7 +19,7 @@ import {
   showCollection,
 } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
-import type { PageLanguage } from '../language/page-language.tsx';
+import type { PageLanguage } from '../language/languages.ts';
 import {
   toAttentionPath,
   toAuthorPath,
@@ -30,7 +30,7 @@ import {
   sitePaths,
 } from '../page/addresses.ts';
 import { listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
-import type { Site } from '../page/layout.tsx';
+import type { Site } from '../page/page-context.tsx';
 import { type ListOwn, type OwnItem, toMessageValues } from '../review/attention.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 

@@ -4,9 +4,16 @@ import { msPerDay } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { directionOf } from '../language/locales.ts';
-import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { Avatar, toCategoryClass } from '../page/bot-image.tsx';
-import { withoutBidiControls, Byline, CheckMark, type NameLinkProps } from '../page/elements.tsx';
+import { useLanguage } from '../page/page-context.tsx';
+import type { PageLanguage } from '../language/languages.ts';
+import {
+  withoutBidiControls,
+  Byline,
+  CheckMark,
+  type NameLinkProps,
+  Avatar,
+  toCategoryClass,
+} from '../page/elements.tsx';
 
 /** A bot of a list, ready to be shown. */
 export interface ListedBot {

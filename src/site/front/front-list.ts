@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Context } from 'koa';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
@@ -9,7 +10,8 @@ import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
-import { isIn } from '../language/locales.ts';
+import type { PageLanguage } from '../language/languages.ts';
+import { chooseLocale, findLanguages, isIn, parseLanguageRanges } from '../language/locales.ts';
 import { listNamedAuthors } from '../page/elements.tsx';
 import type { ListedBot } from './card.tsx';
 import {
@@ -313,4 +315,49 @@ function fillShelves(
     for (const bot of chosen) shown.add(bot);
     return [{ sort, bots: chosen }];
   });
+}
+
+/** The languages of a reader, as those of the catalogue. */
+interface ReaderLanguages {
+  /** What to show bots in, best first. */
+  readonly wanted: readonly Locale[];
+  /** What the reader has chosen in the address, or else in the browser; and that of the interface. */
+  readonly known: readonly Locale[];
+}
+
+export function findReaderLanguages(
+  ctx: Context,
+  { requested, locale, wanted }: PageLanguage,
+  locales: readonly Locale[],
+): ReaderLanguages {
+  const chosen = requested === undefined ? parseLanguageRanges(ctx.get('Accept-Language')) : [requested];
+  return {
+    wanted: findLanguages([...wanted, locale], locales),
+    known: findLanguages([...chosen, locale], locales),
+  };
+}
+
+/**
+ * Shows each bot in a language of the reader if it has one, else in one in which a search matches it, unless all have a page
+ * in `common`.
+ * @param matched the languages in which a search matches each of them
+ */
+export function showIn(
+  { wanted, known }: ReaderLanguages,
+  bots: readonly IndexedBot[],
+  matched: FrontList['matched'] = [],
+  common?: Locale,
+): ShownEntry[] {
+  return bots.map((bot, i) => {
+    const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
+    const found = matched[i] ?? [];
+    const isChosen = isIn(known, [chosen]) || found.includes(chosen);
+    const locale = common ?? (isChosen ? chosen : (found[0] ?? chosen));
+    return { bot, locale, namesLanguage: !isIn(known, [locale]) };
+  });
+}
+
+/** Returns what a page depends on, instead of the many ways to request languages. */
+export function toKey({ bot, ...shown }: ShownEntry): object {
+  return { id: bot.id, ...shown };
 }

@@ -14,7 +14,29 @@ import {
   createMessages,
   type Messages,
 } from './messages.tsx';
-import type { PageLanguage } from './page-language.tsx';
+
+/** The language that a page is in. */
+export interface PageLanguage extends Messages {
+  /** After how many days without a new count a bot is inactive. */
+  readonly inactiveDays: number;
+  /** Every category that a bot can have. */
+  readonly categories: readonly Category[];
+  /** Returns the name of a category, in the nearest language that has one. */
+  readonly categoryName: (category: Category) => string;
+  /** Returns what a list of its bots is called, such as “Game bots”. */
+  readonly categoryTitle: (category: Category) => string;
+  /** The language in the address, or else in the cookie, in canonical case; undefined if there is none. */
+  readonly requested: Locale | undefined;
+  /**
+   * The language ranges for texts that are in other languages than the interface, best first: those of the reader, the
+   * language of the interface, that of the list, and English. None for a client that names none.
+   */
+  readonly wanted: readonly string[];
+  /** The languages that the interface has. */
+  readonly locales: readonly Locale[];
+  /** Returns where the public address has a path of this site: below the path of that address. */
+  readonly href: (path: string) => string;
+}
 
 /** The languages of the interface: one for each file of `locales/`. */
 export class Languages {

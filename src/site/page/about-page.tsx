@@ -3,11 +3,11 @@ import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import { directionOf } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
 import { aboutPath } from './addresses.ts';
 import { listNamedAuthors, NameLink, type NameLinkProps } from './elements.tsx';
-import type { PageView } from './html-response.ts';
-import { Layout, OperatorContact, type PageProps, type Site } from './layout.tsx';
+import type { AddPage } from './html-response.ts';
+import { Layout, OperatorContact } from './layout.tsx';
+import { type Site, useLanguage, useVisit } from './page-context.tsx';
 
 /** What the page about the site is made from. */
 export interface AboutParts
@@ -15,22 +15,21 @@ export interface AboutParts
   readonly site: Site;
 }
 
-/** Returns how the page about the site is made. */
-export function createAboutView({ site, lists, authors, proposals }: AboutParts): PageView {
-  return {
+/** Adds the page about the site. */
+export function addAboutPage(addPage: AddPage, { site, lists, authors, proposals }: AboutParts): void {
+  addPage(aboutPath, () => ({
     key: { page: aboutPath },
-    render: async (props) => (
+    render: async () => (
       <AboutPage
-        {...props}
         sizes={await lists.sizes(false)}
         reviewers={listNamedAuthors(authors, site.settings.maintainers)}
         medianWaitMs={proposals?.list.medianWaitMs()}
       />
     ),
-  };
+  }));
 }
 
-interface AboutPageProps extends PageProps {
+interface AboutPageProps {
   readonly sizes: CatalogueSizes;
   /** The maintainers who have a name. */
   readonly reviewers: readonly NameLinkProps[];
@@ -38,7 +37,8 @@ interface AboutPageProps extends PageProps {
   readonly medianWaitMs: number | undefined;
 }
 
-function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
+function AboutPage({ sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
+  const { site } = useVisit();
   const { t, text, duration, locale } = useLanguage();
   const { name, about, language } = site.settings;
   const own = { lang: language, dir: directionOf(language) };
@@ -51,7 +51,7 @@ function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPagePr
     isListed: true,
   };
   return (
-    <Layout {...{ site, viewer, title, meta }}>
+    <Layout meta={meta}>
       <div class="prose">
         <h1>{title}</h1>
         {about.text !== undefined && <p {...own}>{about.text}</p>}
@@ -84,9 +84,7 @@ function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPagePr
         {about.verified === undefined ? <p>{t('bot.verifiedText')}</p> : <p {...own}>{about.verified}</p>}
         <h2 id="privacy">{t('about.privacy')}</h2>
         <p>{t('about.privacyText')}</p>
-        {site.contact !== null && (
-          <p>{t('layout.operator', { contact: <OperatorContact contact={site.contact} /> })}</p>
-        )}
+        {site.contact !== null && <p>{t('layout.operator', { contact: <OperatorContact /> })}</p>}
       </div>
     </Layout>
   );

@@ -4,7 +4,6 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Subject } from '../../proposals/proposal.ts';
 import { withLocale } from '../language/locales.ts';
-import type { PageLanguage } from '../language/page-language.tsx';
 
 /** What the head of every page links to. */
 export const sitePaths = {
@@ -52,18 +51,6 @@ export function listLanguages(
   });
 }
 
-/** Returns the addresses of a page in the languages of the interface. @param address without a language */
-export function listOwnLanguages(
-  address: string,
-  { requested, locale, locales }: Pick<PageLanguage, 'requested' | 'locale' | 'locales'>,
-): { readonly address: string; readonly languages: readonly LanguageAddress[] } {
-  const toAddress = (tag: Locale | undefined): string => withLocale(address, tag);
-  return {
-    address: toAddress(requested === locale ? locale : undefined),
-    languages: listLanguages(locales, toAddress),
-  };
-}
-
 /** Returns the path of what changed in a bot. */
 export function toChangesPath(id: BotId): string {
   return `/bots/${id}/changes`;
@@ -100,6 +87,9 @@ export function toAuthorPath(account: string): string {
 export function toAttentionPath(account: string): string {
   return `${toAuthorPath(account)}/attention.atom`;
 }
+
+/** Leads back to the page in the language that `locale` names, which the browser remembers. */
+export const languagePath = '/language';
 
 /** Returns the path of the page with a form, for a path that the form is sent to, where a reader cannot return to. */
 export function toFormPage(path: string): string {

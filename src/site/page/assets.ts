@@ -10,7 +10,7 @@ import {
 } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
-import type { Site } from './layout.tsx';
+import type { Site } from './page-context.tsx';
 
 /** A file that pages refer to. Its path has a digest of its bytes, so caches may keep it for ever. */
 export interface Asset extends WholeDocument {

@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { isSubmission, type PastStep, type ProposalStep } from '../../proposals/proposal.ts';
-import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
+import { useLanguage } from './page-context.tsx';
+import type { PageLanguage } from '../language/languages.ts';
 import { withoutBidiControls } from './elements.tsx';
 
 /** What was sent, asked and decided about a proposal, and the words of each. @param props.steps the last one first */

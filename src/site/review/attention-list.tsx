@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage } from '../page/page-context.tsx';
 import { NameLink } from '../page/elements.tsx';
 import { type Attention, type AttentionItem, toMessageValues } from './attention.ts';
 

@@ -22,12 +22,12 @@ import type { OpenProposals } from '../../proposals/open.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
 import { EnglishSentence, type MessageKey } from '../language/messages.tsx';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage, type PageOptions, type Viewer } from '../page/page-context.tsx';
 import { blockedPath, reviewPath, toBlockPath, withParameter } from '../page/addresses.ts';
 import { BackLink, NameLink } from '../page/elements.tsx';
 import { redirectTo, sendOnce } from '../page/html-response.ts';
-import { Layout, type PageOptions, type PageProps, type Viewer } from '../page/layout.tsx';
-import { MessagePage } from '../page/message-pages.tsx';
+import { Layout } from '../page/layout.tsx';
+import { MessagePage } from '../page/message-page.tsx';
 
 export interface BlockParts extends PageOptions, Pick<OpenCatalogue, 'bots'>, Pick<Catalogue, 'blocked'> {
   /** Names the file that says who is blocked if that is not in the repository; else null. */
@@ -50,9 +50,9 @@ export function createBlockHandlers(
 ): { show: ReviewHandler; act: ReviewHandler; keepForm: (ctx: Context) => Promise<string> } {
   const isPrivate = config.blocked !== null;
   const say = (ctx: Context, viewer: Viewer, title: MessageKey, text: VNode, status = 200): void => {
-    const language = site.languages.of(ctx);
-    const props = { site, viewer, title, to: language.href(blockedPath), action: 'review.title' } as const;
-    sendOnce(ctx, <MessagePage {...props}>{text}</MessagePage>, language, status);
+    const to = site.languages.of(ctx).href(blockedPath);
+    const page = <MessagePage {...{ title, to }} action="review.title" children={text} />;
+    sendOnce(ctx, { site, viewer }, page, status);
   };
   const explain =
     (handle: ReviewHandler): ReviewHandler =>
@@ -74,9 +74,9 @@ export function createBlockHandlers(
     const all = listBlocked(requireBlocked(blocked.current));
     const entry = all.find((other) => other.kind === kind && other.name === name);
     const target = entry ?? { kind, name, reason: await drafts.read(query.get('draft') ?? '') };
-    const props = { site, viewer, target, isBlocked: entry !== undefined, isPrivate };
+    const props = { target, isBlocked: entry !== undefined, isPrivate };
     const concerned = await listBotsToBlock(bots, change);
-    sendOnce(ctx, <BlockPage {...props} bots={concerned} />, site.languages.of(ctx));
+    sendOnce(ctx, { site, viewer }, <BlockPage {...props} bots={concerned} />);
   };
   const act: ReviewHandler = async (ctx, viewer) => {
     const fields = await readForm(ctx);
@@ -171,20 +171,20 @@ export function BlockedList({ entries, isPrivate }: BlockedListProps): VNode {
   );
 }
 
-interface BlockPageProps extends PageProps, BlockFormProps {
+interface BlockPageProps extends BlockFormProps {
   /** The bots that it concerns. */
   readonly bots: readonly IndexedBot[];
 }
 
 /** The bots that it concerns to block somebody, and the buttons. */
 function BlockPage(props: BlockPageProps): VNode {
-  const { site, viewer, target, bots } = props;
+  const { target, bots } = props;
   const { t, text } = useLanguage();
   const { kind, name } = target;
   const title = `${text(`blocking.${kind}`)} ${name}`;
   const others = kind === 'bot' ? bots.filter(({ id }) => id === name).flatMap(listOthers) : [];
   return (
-    <Layout {...{ site, viewer, title }} current={reviewPath} isUnlisted>
+    <Layout title={title} current={reviewPath} isUnlisted>
       <div class="narrow stack">
         <BackLink path={blockedPath} name={text('review.tab.blocked')} />
         <h1>{t(`blocking.${kind}`)}</h1>

@@ -2,10 +2,8 @@ import type { VNode } from 'preact';
 import { type BotIndex, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage } from '../page/page-context.tsx';
 import { blockedPath, reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
-import { assets } from '../page/assets.ts';
-import { Avatar } from '../page/bot-image.tsx';
 import { Step } from '../page/conversation.tsx';
 import {
   NameLink,
@@ -14,8 +12,9 @@ import {
   PostButton,
   Since,
   withoutBidiControls,
+  Avatar,
 } from '../page/elements.tsx';
-import { Layout, type PageProps } from '../page/layout.tsx';
+import { Layout } from '../page/layout.tsx';
 import { AttentionList } from './attention-list.tsx';
 import type { Attention } from './attention.ts';
 import { BlockedList, type BlockedListProps } from './block-page.tsx';
@@ -45,7 +44,7 @@ export interface QueueRow {
 }
 
 interface QueuePageProps
-  extends PageProps, LastDecisionProps, VisitorReportListProps, Pick<PageLinksProps, 'page' | 'pages'> {
+  extends LastDecisionProps, VisitorReportListProps, Pick<PageLinksProps, 'page' | 'pages'> {
   readonly tab: Tab;
   /** The repository at the Git host, where that is where proposals are reviewed; else null. */
   readonly host: string | null;
@@ -61,7 +60,7 @@ interface QueuePageProps
 
 /** What waits for a maintainer, in a tab for each kind. */
 export function QueuePage(props: QueuePageProps): VNode {
-  const { site, viewer, tab, host, waiting, reports, attention, median, page, pages } = props;
+  const { tab, host, waiting, reports, attention, median, page, pages } = props;
   const { t, text, href, duration, integer } = useLanguage();
   const paths: Partial<Record<Tab, string>> = { waiting: reviewPath, blocked: blockedPath };
   const toPath = (name: Tab): string => paths[name] ?? `${reviewPath}?tab=${name}`;
@@ -72,12 +71,10 @@ export function QueuePage(props: QueuePageProps): VNode {
   };
   return (
     <Layout
-      site={site}
-      viewer={viewer}
       title={text('review.title')}
       current={reviewPath}
       isUnlisted
-      {...(tab === 'waiting' && { script: assets.reviewScript.path })}
+      {...(tab === 'waiting' && { script: 'reviewScript' })}
     >
       <div class="stack">
         <h1>{t('review.title')}</h1>
@@ -117,7 +114,7 @@ export function QueuePage(props: QueuePageProps): VNode {
   );
 }
 
-function Waiting({ site, rows, bots }: QueuePageProps): VNode {
+function Waiting({ rows, bots }: QueuePageProps): VNode {
   const { t } = useLanguage();
   if (rows.length === 0) return <p class="muted">{t('review.none')}</p>;
   const heads = [
@@ -140,15 +137,15 @@ function Waiting({ site, rows, bots }: QueuePageProps): VNode {
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <Row key={row.proposal.ref} {...row} site={site} bots={bots} />
+          <Row key={row.proposal.ref} {...row} bots={bots} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Row(row: QueueRow & Pick<QueuePageProps, 'site' | 'bots'>): VNode {
-  const { site, bots, proposal, review, name, botCount, isFirst } = row;
+function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
+  const { bots, proposal, review, name, botCount, isFirst } = row;
   const language = useLanguage();
   const { t } = language;
   const { subject, proposer, sentAt, queuedAt = sentAt } = proposal;
@@ -188,7 +185,7 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'site' | 'bots'>): VNode {
         {review ? (
           <Mark {...review} isAgain={proposal.queuedAt !== undefined} />
         ) : (
-          <Refusal {...{ site, proposal }} decision="declined" />
+          <Refusal proposal={proposal} decision="declined" />
         )}
       </td>
     </tr>

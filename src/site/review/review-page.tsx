@@ -6,13 +6,12 @@ import { canTakeBack, isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { Preview, type PreviewProps } from '../add/preview.tsx';
 import { ChangedFields, FieldName } from '../changes/changed-fields.tsx';
-import { useLanguage, type PageLanguage } from '../language/page-language.tsx';
+import { useLanguage, useVisit } from '../page/page-context.tsx';
+import type { PageLanguage } from '../language/languages.ts';
 import { editPath, reviewPath, toReviewPath, toSourceAddress } from '../page/addresses.ts';
-import { assets } from '../page/assets.ts';
 import { Conversation, formatReason, Step } from '../page/conversation.tsx';
-import { withoutBidiControls, Fact, LinkItem, NameLink } from '../page/elements.tsx';
-import { FaultItems } from '../page/faults.tsx';
-import { Layout, type PageProps } from '../page/layout.tsx';
+import { withoutBidiControls, Fact, LinkItem, NameLink, FaultItems } from '../page/elements.tsx';
+import { Layout } from '../page/layout.tsx';
 import type { RelatedBots, Review } from './reviews.ts';
 
 /** A decision that was not taken, with the text that was sent. */
@@ -33,7 +32,7 @@ export interface NamedProposal {
   readonly name: string;
 }
 
-interface ReviewPageProps extends PageProps, LastDecisionProps {
+interface ReviewPageProps extends LastDecisionProps {
   readonly review: Review;
   /** The pages that change, as they are, unless they are new, and as proposed, unless that has errors. */
   readonly previews: readonly (readonly ShownPage[])[];
@@ -49,18 +48,12 @@ interface ReviewPageProps extends PageProps, LastDecisionProps {
 
 /** A proposal, what it changes, and the buttons that decide about it. */
 export function ReviewPage(props: ReviewPageProps): VNode {
-  const { site, viewer, review, failed } = props;
+  const { review, failed } = props;
   const language = useLanguage();
   const { t, text, href, ago } = language;
   const { proposal, steps, kind } = review.details;
   return (
-    <Layout
-      site={site}
-      viewer={viewer}
-      title={`${review.name} · ${text('review.title')}`}
-      isUnlisted
-      script={assets.reviewScript.path}
-    >
+    <Layout title={`${review.name} · ${text('review.title')}`} isUnlisted script="reviewScript">
       <div class="stack">
         <p>
           <a href={href(reviewPath)}>← {t('review.title')}</a>
@@ -190,7 +183,7 @@ function Related({ related, others }: ReviewPageProps): VNode {
 }
 
 /** The buttons. On a phone they stay at the bottom of the screen. */
-function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNode {
+function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
   const { t, href } = useLanguage();
   const { conflicts, proposal } = review.details;
   const isBlocked = conflicts.length > 0 || review.findings[0]?.severity === 'error';
@@ -216,7 +209,7 @@ function Decide({ site, review, previous, next, failed }: ReviewPageProps): VNod
         </p>
       )}
       {(['changes-asked', 'declined'] as const).map((decision) => (
-        <Refusal key={decision} {...{ site, proposal, decision, failed }} />
+        <Refusal key={decision} {...{ proposal, decision, failed }} />
       ))}
       <p class="links">
         {previous && (
@@ -260,15 +253,16 @@ function DecisionForm({
   );
 }
 
-interface RefusalProps extends Pick<PageProps, 'site'> {
+interface RefusalProps {
   readonly proposal: Proposal;
   readonly decision: 'changes-asked' | 'declined';
   readonly failed?: FailedDecision | undefined;
 }
 
 /** A button that opens the form of a decision with words to the proposer. */
-export function Refusal({ site, proposal, decision, failed }: RefusalProps): VNode {
+export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
   const { t } = useLanguage();
+  const { site } = useVisit();
   const isDecline = decision === 'declined';
   const sent = failed?.state === decision ? failed : undefined;
   const label = t(isDecline ? 'review.decline' : 'review.ask');
@@ -329,8 +323,9 @@ export interface LastDecisionProps {
 }
 
 /** What the last decision did, with a button for its reviewer that takes it back. */
-export function LastDecision({ last, viewer }: LastDecisionProps & Pick<PageProps, 'viewer'>): VNode | null {
+export function LastDecision({ last }: LastDecisionProps): VNode | null {
   const { t } = useLanguage();
+  const { viewer } = useVisit();
   if (last === undefined) return null;
   const { name, proposal, isShared } = last;
   return (

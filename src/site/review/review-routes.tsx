@@ -15,8 +15,8 @@ import { compareWords } from '../changes/changed-fields.tsx';
 import { blockedPath, reviewPath, toReviewPath, withParameter } from '../page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
 import { pickPage, redirectTo, sendOnce } from '../page/html-response.ts';
-import type { Viewer } from '../page/layout.tsx';
-import { MessagePage, sendLogInPage } from '../page/message-pages.tsx';
+import type { Viewer } from '../page/page-context.tsx';
+import { MessagePage, sendLogInPage } from '../page/message-page.tsx';
 import type { Attention } from './attention.ts';
 import { type BlockParts, createBlockHandlers, listBlocked, type ReviewHandler } from './block-page.tsx';
 import { QueuePage, type QueueRow, tabs } from './queue-page.tsx';
@@ -60,15 +60,14 @@ export function addReviewRoutes(
     };
   /** Says who may review. */
   const sendRefusal = (ctx: Context, viewer: Viewer): void => {
-    const language = site.languages.of(ctx);
-    const { t, href } = language;
+    const { t, href } = site.languages.of(ctx);
     const to = href(withParameter('/login?account=other', 'to', href(reviewPath)));
     const page = (
-      <MessagePage {...{ site, viewer, to }} title="review.notMaintainer" action="token.otherAccount">
+      <MessagePage to={to} title="review.notMaintainer" action="token.otherAccount">
         <p>{t('review.notMaintainerText', { name: viewer.name, id: viewer.id })}</p>
       </MessagePage>
     );
-    sendOnce(ctx, page, language, 403);
+    sendOnce(ctx, { site, viewer }, page, 403);
   };
   /** Returns the proposal that a path names, or the last one that it named. */
   const findLast = (about = '', account = ''): Proposal | undefined => {
@@ -118,8 +117,8 @@ export function addReviewRoutes(
     const [reports, attention, last] = [parts.reports.list(), await findAttention(), await readLast(ctx)];
     const median = proposals.list.medianWaitMs();
     const lists = { rows, page, pages, bots, reports, attention, blocked };
-    const props = { site, viewer, tab, host, median, ...lists, ...last };
-    sendOnce(ctx, <QueuePage {...props} waiting={waiting.length} />, site.languages.of(ctx));
+    const props = { tab, host, median, ...lists, ...last };
+    sendOnce(ctx, { site, viewer }, <QueuePage {...props} waiting={waiting.length} />);
   };
 
   const showProposal = async (ctx: Context, viewer: Viewer, failed?: FailedDecision): Promise<void> => {
@@ -131,13 +130,13 @@ export function addReviewRoutes(
       const to = language.href(next ? toReviewPath(next.subject, next.proposer.id) : reviewPath);
       const action = next ? 'list.next' : 'review.title';
       const page = (
-        <MessagePage {...{ site, viewer, to, action }} title="review.decided">
+        <MessagePage {...{ to, action }} title="review.decided">
           <Step step={proposal} at={proposal.at} />
           <Undo proposal={proposal} />
           {failed?.problem === 'stands' && <p>{language.t('review.problem.stands')}</p>}
         </MessagePage>
       );
-      return sendOnce(ctx, page, language, ctx.method === 'POST' ? 409 : 200);
+      return sendOnce(ctx, { site, viewer }, page, ctx.method === 'POST' ? 409 : 200);
     }
     const review = await readReview(proposal);
     await compareWords(review.pages);
@@ -153,8 +152,6 @@ export function addReviewRoutes(
       if (other !== proposal) others.push({ proposal: other, name: await readName(other) });
     const place = waiting.indexOf(proposal);
     const props = {
-      site,
-      viewer,
       review,
       failed,
       ...(await readLast(ctx)),
@@ -164,7 +161,7 @@ export function addReviewRoutes(
       previous: waiting[place - 1],
       next: waiting[place + 1],
     };
-    sendOnce(ctx, <ReviewPage {...props} />, language, failed ? statuses[failed.problem] : 200);
+    sendOnce(ctx, { site, viewer }, <ReviewPage {...props} />, failed ? statuses[failed.problem] : 200);
   };
 
   /** Shows a proposal, with what was typed before the login where the address names that. */

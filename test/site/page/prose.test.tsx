@@ -2,7 +2,7 @@ import { doesNotMatch, match } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { Preview } from '../../../src/site/add/preview.tsx';
-import { Prose, type ProseProps } from '../../../src/site/page/prose.tsx';
+import { Prose, type ProseProps } from '../../../src/site/page/elements.tsx';
 import { inEnglish } from '../../support/languages.ts';
 
 const page = { locale: 'en' as Locale, text: '# Homer' };

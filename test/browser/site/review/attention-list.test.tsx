@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { renderToString } from 'preact-render-to-string';
 import { AttentionList } from '../../../../src/site/review/attention-list.tsx';
 import type { Attention, AttentionItem } from '../../../../src/site/review/attention.ts';
-import { provideLanguage } from '../../../../src/site/language/page-language.tsx';
+import { providePage } from '../../../../src/site/page/page-context.tsx';
 import { openBrowserPage } from '../../../support/browser.ts';
-import { testLanguages } from '../../../support/languages.ts';
+import { testLanguages, testSite } from '../../../support/languages.ts';
 import { checkAtWidths } from '../../../support/page-checks.ts';
 import { botId } from '../../../support/sample.ts';
 import { needs } from '../../../support/tools.ts';
@@ -42,7 +42,9 @@ function toAttention(items: readonly AttentionItem[], isComplete = true): Attent
 
 function render(attention: Attention, locale = 'en'): string {
   const list = <AttentionList attention={attention} />;
-  return renderToString(provideLanguage(testLanguages.choose(undefined, locale), list));
+  return renderToString(
+    providePage({ site: testSite, viewer: null }, testLanguages.choose(undefined, locale), list),
+  );
 }
 
 describe('the list of what needs attention', () => {

@@ -1,6 +1,6 @@
 import { doesNotMatch, match, ok } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
-import { Permissions } from '../../../src/site/page/elements.tsx';
+import { Permissions } from '../../../src/site/bot/permissions.tsx';
 import { inEnglish } from '../../support/languages.ts';
 
 const render = (query: string): string =>

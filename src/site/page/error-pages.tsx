@@ -1,6 +1,5 @@
 import type { Context, Next } from 'koa';
-import type { RenderableProps, VNode } from 'preact';
-import type { BlockedName } from '../../catalogue/settings/blocked.ts';
+import type { VNode } from 'preact';
 import {
   type ProblemError,
   type ProblemKind,
@@ -8,52 +7,11 @@ import {
   requestIdHeader,
 } from '../../http/problem.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { type MessageKey, EnglishSentence } from '../language/messages.tsx';
-import { useLanguage } from '../language/page-language.tsx';
-import { withParameter } from './addresses.ts';
+import { EnglishSentence } from '../language/messages.tsx';
 import { ActionLink } from './elements.tsx';
 import { sendOnce } from './html-response.ts';
-import { Layout, type PageProps, type Site, type PageOptions, OperatorContact } from './layout.tsx';
-
-interface MessagePageProps extends PageProps {
-  readonly title: MessageKey;
-  /** The address and the text of the way on. */
-  readonly to: string;
-  readonly action: MessageKey;
-}
-
-/** A page with one message and a link to continue. */
-export function MessagePage(props: RenderableProps<MessagePageProps>): VNode {
-  const { site, viewer, title, to, action, children } = props;
-  const { t, text } = useLanguage();
-  return (
-    <Layout site={site} viewer={viewer} title={text(title)} isUnlisted>
-      <div class="narrow stack">
-        <h1>{t(title)}</h1>
-        {children}
-        <ActionLink href={to}>{t(action)}</ActionLink>
-      </div>
-    </Layout>
-  );
-}
-
-/**
- * Responds with a page that continues to the login by itself, which returns to `to`. A form cannot redirect there:
- * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
- * @param to a path of this site
- * @param key the text that says what the login is for
- */
-export function sendLogInPage(ctx: Context, site: Site, to: string, key: MessageKey): void {
-  const language = site.languages.of(ctx);
-  const address = language.href(withParameter('/login', 'to', language.href(to)));
-  const page = (
-    <MessagePage site={site} viewer={null} title="layout.logIn" to={address} action="layout.logIn">
-      <p>{language.t(key)}</p>
-    </MessagePage>
-  );
-  sendOnce(ctx, page, language);
-  ctx.set('Refresh', `0; url=${address}`);
-}
+import { Layout } from './layout.tsx';
+import { type PageOptions, useLanguage, useVisit } from './page-context.tsx';
 
 /** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
 export function showErrorPages(
@@ -70,8 +28,7 @@ export function showErrorPages(
       const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
       const path = ctx.method === 'GET' ? ctx.url : '/';
       await new TimeSlice().next();
-      const page = <ErrorPage {...{ site, viewer, problem, path }} />;
-      sendOnce(ctx, page, site.languages.of(ctx), problem.status);
+      sendOnce(ctx, { site, viewer }, <ErrorPage {...{ problem, path }} />, problem.status);
       ctx.set({ ...problem.headers });
       if ([429, 503].includes(problem.status) && ctx.method === 'GET')
         ctx.set('Refresh', problem.headers['Retry-After'] ?? reloadSeconds);
@@ -91,14 +48,15 @@ const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
 const reloadSeconds = '5';
 
 /** @param props.path where the original of a read-only copy has the same */
-function ErrorPage(props: PageProps & { readonly problem: ProblemError; readonly path: string }): VNode {
-  const { site, viewer, problem, path } = props;
+function ErrorPage(props: { readonly problem: ProblemError; readonly path: string }): VNode {
+  const { problem, path } = props;
+  const { site } = useVisit();
   const { t, text } = useLanguage();
   const kind = toErrorKind(problem);
   const title = text(`error.${kind}.title`);
   const id = problem.headers[requestIdHeader];
   return (
-    <Layout site={site} viewer={viewer} title={title} isUnlisted>
+    <Layout title={title} isUnlisted>
       <div class="narrow stack">
         <p class="muted">{problem.status}</p>
         <h1>{t(`error.${kind}.title`)}</h1>
@@ -137,24 +95,4 @@ function toErrorKind({ kind, status }: ProblemError): ErrorKind {
   if (kind === 'unexpected') return 'unexpected';
   if (status === 429) return 'limited';
   return status === 503 ? 'busy' : 'refused';
-}
-
-/**
- * Says that nothing is taken from an account, or with a bot; to a maintainer also why. Null if nothing is blocked.
- * @param blocked the account by default
- */
-export function BlockedNotice({
-  site,
-  viewer,
-  blocked: name = viewer?.blocked,
-}: PageProps & { readonly blocked?: BlockedName }): VNode | null {
-  const { t } = useLanguage();
-  if (name === undefined) return null;
-  return (
-    <p class="notice bad" role="alert">
-      {t(name.kind === 'bot' ? 'blocked.bot' : 'blocked.account')}{' '}
-      {site.contact !== null && <OperatorContact contact={site.contact} />}{' '}
-      {viewer?.toReview !== undefined && name.reason !== undefined && <bdi>{name.reason}</bdi>}
-    </p>
-  );
 }
