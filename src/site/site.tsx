@@ -1,63 +1,47 @@
 import { Router } from '@koa/router';
-import type { Context, Middleware } from 'koa';
-import type { OpenCatalogue, Catalogue } from '../catalogue/catalogue.ts';
+import type { Middleware } from 'koa';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { trackRemovedBots } from '../catalogue/changes/change-index.ts';
-import { readFileText } from '../catalogue/page/page-file.ts';
-import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
-import type { OpenCounts } from '../counts/counts.ts';
 import type { Origin } from '../git/remotes.ts';
-import type { RepositoryOpener } from '../git/repository.ts';
 import { formPaths } from '../http/middleware.ts';
 import type { ReportError } from '../http/problem.ts';
-import type { OpenImages } from '../images/images.ts';
 import type { Log } from '../lib/log.ts';
 import { basePathOf, parseUrl } from '../lib/network.ts';
-import type { DemoPerson } from '../login/demo-provider.ts';
-import type { Login } from '../login/login.ts';
 import { parseReturnPath } from '../login/session.ts';
-import type { OpenProposals } from '../proposals/open.ts';
-import type { Tokens } from '../tokens/tokens.ts';
-import { addDemoPeopleRoute, addLoginRoutes, readSession } from './account/login-pages.tsx';
-import { addMyBotsRoute } from './account/my-bots-pages.tsx';
-import { addProposalRoutes } from './account/proposal-pages.tsx';
-import { addTokenRoutes } from './account/token-pages.tsx';
-import { addAddRoutes } from './add/add-routes.tsx';
-import { addBotPages, type BotPageParts } from './bot/bot-page.tsx';
+import { addBotPages } from './bot/bot-page.tsx';
 import { addComparePage } from './bot/compare-page.tsx';
 import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
-import { addReportRoutes } from './bot/report-routes.tsx';
 import { addShareRoutes } from './bot/share.tsx';
 import { addChangesPage } from './changes/changes-page.tsx';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
 import { addFeedsPage } from './discover/feeds-page.tsx';
+import type { FeedsOptions } from './discover/feeds.ts';
 import { addAuthorPage } from './front/author-page.tsx';
 import { addCategoryPages } from './front/categories-page.tsx';
 import { addCollectionPages } from './front/collection-pages.tsx';
-import { FrontLists, type ListParts } from './front/front-list.ts';
+import { FrontLists } from './front/front-list.ts';
 import { addFrontPage } from './front/front-page.tsx';
 import { Languages } from './language/languages.ts';
 import { withLocale } from './language/locales.ts';
-import type { Markdown } from './markdown/markdown.ts';
-import { type AboutParts, addAboutPage } from './page/about-page.tsx';
+import { addAboutPage } from './page/about-page.tsx';
 import { languagePath, toFormPage } from './page/addresses.ts';
-import { addAssetRoutes, addClientRoutes } from './page/assets.ts';
+import { addAssetRoutes } from './page/assets.ts';
 import { addDocsPages } from './page/docs-page.tsx';
 import { showErrorPages } from './page/error-pages.tsx';
 import { createPageAdder, redirectTo } from './page/html-response.ts';
 import { LivePreview } from './page/live-preview.ts';
-import type { PageOptions, Site, Viewer } from './page/page-context.tsx';
+import type { PageParts, Site } from './page/page-context.tsx';
 import { createNamedLinks, createRepositoryLinks } from './page/repository-links.ts';
-import { type Attention, readAttention, createOwnAttention } from './review/attention.ts';
-import { addReviewRoutes } from './review/review-routes.tsx';
 
 /** The settings that pages depend on. */
 export interface SiteConfig {
   readonly contact: string | null;
-  readonly demo: { readonly people: readonly DemoPerson[] } | null;
+  readonly demo: object | null;
   readonly dev: boolean;
   /** Where people log in; null if nobody can. */
   readonly login: object | null;
   readonly baseUrl: string;
+  readonly securityContact: string | null;
   /** Set where this is a copy of a list. */
   readonly readOnly: { readonly original: string | null } | null;
 }
@@ -98,30 +82,6 @@ export function createSite(
   };
 }
 
-/** What the pages are made from. */
-export interface PagesParts
-  extends
-    Pick<OpenCatalogue, 'catalogue' | 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
-    Pick<OpenCounts, 'state' | 'counts' | 'countHistory'>,
-    Pick<OpenProposals, 'proposals' | 'hostReview' | 'drafts' | 'reports' | 'notify'> {
-  readonly config: SiteConfig & {
-    /** The folder that holds `bots/`. */
-    readonly catalogue: string;
-    /** The private file that says who is blocked; null if that is in the repository. */
-    readonly blocked: string | null;
-    readonly securityContact: string | null;
-  };
-  readonly site: Site;
-  readonly repositoryOpener: RepositoryOpener;
-  readonly markdown: Markdown;
-  /** Null if nobody can log in. */
-  readonly login: Login | null;
-  readonly tokens: Tokens;
-  /** Null if images are not cached. */
-  readonly images: OpenImages['cache'] | null;
-  readonly log: Log;
-}
-
 /** The pages, in routers of their own: a router matches a path against all of its routes. */
 export interface Pages {
   readonly assets: Router;
@@ -134,67 +94,27 @@ export interface Pages {
   readonly live: LivePreview | null;
 }
 
-/** Creates all pages, with what is next to them: assets, feeds, the sitemap. */
-export function createPages(parts: PagesParts): Pages {
-  const { config, site, catalogue, cache, proposals, drafts, hostReview, images, login, tokens } = parts;
-  const { store, settings, blocked, collections } = catalogue;
-  const all = {
-    ...parts,
-    store,
-    settings,
-    blocked,
-    collections,
-    shareCards: images?.shareCards ?? null,
-    viewerOf: async (ctx: Context) => await readViewer(ctx, parts),
-    readFile: (path: string) => readFileText(config.catalogue, path),
-  };
-  const findAttention = async (): Promise<Attention> =>
-    await cache.get('attention', async () => await readAttention(all));
-  const ownAttention = createOwnAttention(all, config.catalogue);
+interface SiteParts extends FeedsOptions {
+  readonly config: SiteConfig;
+  readonly store: Catalogue['store'];
+}
+
+/** Creates the pages that anyone can read, with what is next to them: assets, feeds, the sitemap. */
+export function createPages(parts: SiteParts): Pages {
+  const { config, site, store } = parts;
   const assets = new Router();
   addAssetRoutes(assets, site);
-  addClientRoutes(assets);
   const pages = new Router();
-  if (config.demo) addDemoPeopleRoute(pages, site, config.demo.people);
-  if (login) {
-    addLoginRoutes(pages, site, login);
-    addMyBotsRoute(pages, all, login, tokens, ownAttention);
-  }
-  if (proposals && drafts) {
-    addProposalRoutes(pages, all, proposals, login);
-    addReviewRoutes(pages, { ...all, drafts }, proposals, findAttention, hostReview?.home ?? null);
-  }
-  addTokenRoutes(pages, all);
   const live = config.dev ? new LivePreview(store) : null;
   live?.addRoute(pages);
-  addDiscoverRoutes(pages, { ...all, ownAttention }, config.securityContact);
-  addAddRoutes(pages, all);
-  addReportRoutes(pages, all);
-  addOpenPages(pages, all);
-  const refuseRemoved = refuseRemovedBots(all, trackRemovedBots(store, parts.changes));
-  return { assets, pages, showErrors: (report) => showErrorPages(all, report), refuseRemoved, live };
+  addDiscoverRoutes(pages, parts, config.securityContact);
+  addOpenPages(pages, parts);
+  const refuseRemoved = refuseRemovedBots(parts, trackRemovedBots(store, parts.changes));
+  return { assets, pages, showErrors: (report) => showErrorPages(parts, report), refuseRemoved, live };
 }
-
-/** Returns who is logged in, what was answered, and, if it is a maintainer, the number of proposals and reports that wait. */
-async function readViewer(
-  ctx: Context,
-  { login, proposals, reports, catalogue }: Pick<PagesParts, 'login' | 'proposals' | 'reports' | 'catalogue'>,
-): Promise<Viewer | null> {
-  const session = await readSession(ctx, login);
-  if (session === null) return null;
-  const [blocked] = findBlocked(catalogue.blocked.current ?? nothingBlocked, { authors: [session.id] });
-  const answered = proposals?.list.listAnswered(session.id, session.readAt) ?? [];
-  const viewer = { ...session, blocked, answered, createdAt: login?.findCreation(session.id) };
-  // Without Git, pages are shown all the same.
-  if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
-  return { ...viewer, toReview: proposals.list.waiting.length + reports.list().length };
-}
-
-/** What the pages that anyone can read are made from. */
-export type OpenPagesParts = ListParts & BotPageParts & AboutParts & PageOptions;
 
 /** Adds the pages that anyone can read: lists, bots, what the site says about itself. */
-export function addOpenPages(router: Router, parts: OpenPagesParts): void {
+export function addOpenPages(router: Router, parts: PageParts): void {
   const addPage = createPageAdder(router, parts);
   const lists = new FrontLists(parts);
   addFrontPage(addPage, parts, lists);

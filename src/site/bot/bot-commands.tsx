@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
 import type { Command, CommandNames, CommandOption } from '../../../schemas/types.ts';
-import type { Locale } from '../../bot/locale.ts';
-import { findLanguages } from '../language/locales.ts';
+import { type Locale, findLanguages } from '../../bot/locale.ts';
 import { useLanguage } from '../page/page-context.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';
 

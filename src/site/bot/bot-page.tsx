@@ -4,9 +4,8 @@ import type { Category, Command } from '../../../schemas/types.ts';
 import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { toNameSlug } from '../../bot/likeness.ts';
-import { english, type Locale } from '../../bot/locale.ts';
+import { english, type Locale, chooseLocale, findLanguages } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import {
   type IndexedBot,
@@ -14,16 +13,15 @@ import {
   parseRecord,
   listPageImages,
 } from '../../catalogue/store/bot-index.ts';
-import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
-import { type CollectionParts, listLinkedCollections, showCollection } from '../front/collections.ts';
+import { listLinkedCollections, showCollection } from '../front/collections.ts';
 import { formatFrontPath, noQuery } from '../front/front-query.ts';
-import { chooseLocale, findLanguages, withLocale } from '../language/locales.ts';
+import { withLocale } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
-import type { Html, Markdown, RenderedText } from '../markdown/markdown.ts';
+import type { Html, RenderedText } from '../markdown/markdown.ts';
 import {
   toComparePath,
   toFeedPath,
@@ -42,7 +40,7 @@ import {
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageView, sendOnce } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
+import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { BotCommands } from './bot-commands.tsx';
 import {
   BotFacts,
@@ -56,18 +54,10 @@ import {
 } from './bot-panels.tsx';
 import { Permissions } from './permissions.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
-import { formatShareCardAddress, type ShareParts } from './share.tsx';
-
-/** What the page of a bot is made from. */
-export interface BotPageParts
-  extends ShareParts, CollectionParts, Pick<OpenCatalogue, 'authors' | 'changes' | 'cache'> {
-  readonly store: Pick<Catalogue['store'], 'faultsOf'>;
-  readonly countHistory: ReadonlyCountHistory;
-  readonly markdown: Markdown;
-}
+import { formatShareCardAddress } from './share.tsx';
 
 /** Adds the pages of bots. The name of a bot leads to its page, or to those that have it. */
-export function addBotPages(addPage: AddPage, parts: BotPageParts): void {
+export function addBotPages(addPage: AddPage, parts: PageParts): void {
   const { site, bots, store } = parts;
   // The address of a bot without its end, or the public address.
   const shortened = basePathOf(site.baseUrl) === '/bots' ? '/' : '/?sort=popular';
@@ -89,7 +79,7 @@ export function addBotPages(addPage: AddPage, parts: BotPageParts): void {
 }
 
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
-async function createBotView(ctx: Context, parts: BotPageParts, indexed: IndexedBot): Promise<PageView> {
+async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot): Promise<PageView> {
   const { site, bots, counts, countHistory, markdown, authors } = parts;
   const { id, facts } = indexed;
   markdown.start();

@@ -3,7 +3,7 @@ import type { BotRecord } from '../../../schemas/types.ts';
 import { formatIsoTime } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { readInvite } from '../../bot/invite.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, directionOf } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { AcceptedReview, TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
@@ -11,7 +11,7 @@ import type { CountAt } from '../../counts/count-history.ts';
 import { TrustChangeText } from '../changes/changed-fields.tsx';
 import { type ListedBot, useNoCount } from '../front/card.tsx';
 import type { ShownCollection } from '../front/collections.ts';
-import { directionOf, formatOwnName } from '../language/locales.ts';
+import { formatOwnName } from '../language/locales.ts';
 import type { Heading } from '../markdown/html-tree.ts';
 import {
   editPath,

@@ -1,17 +1,14 @@
 import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import { parseBotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
 import { alignPermissions, readInvite, splitByHarm } from '../../bot/invite.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
-import type { OpenCounts } from '../../counts/counts.ts';
 import { parseQuery } from '../../http/request.ts';
 import { readBotTrust, TrustChangeText } from '../changes/changed-fields.tsx';
 import { BotAvatar, BotName, type ListedBot, useNoCount } from '../front/card.tsx';
-import { chooseLocale, directionOf } from '../language/locales.ts';
-import { useLanguage, type Site } from '../page/page-context.tsx';
+import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/error-pages.tsx';
 import { Layout } from '../page/layout.tsx';
@@ -19,20 +16,13 @@ import { Fact, withoutBidiControls } from '../page/elements.tsx';
 import type { AddPage, PageView } from '../page/html-response.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 
-interface CompareParts
-  extends
-    Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
-    Pick<OpenCounts, 'counts'> {
-  readonly site: Site;
-}
-
 /** Adds the page that has the bots of the parameter `bots` side by side: ids, or parts of names. */
-export function addComparePage(addPage: AddPage, parts: CompareParts): void {
+export function addComparePage(addPage: AddPage, parts: PageParts): void {
   addPage('/compare', async (ctx) => await createCompareView(ctx, parts));
 }
 
 /** @throws {BotshelfError} queue-full */
-async function createCompareView(ctx: Context, parts: CompareParts): Promise<PageView> {
+async function createCompareView(ctx: Context, parts: PageParts): Promise<PageView> {
   const { site, bots, lists, counts } = parts;
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));

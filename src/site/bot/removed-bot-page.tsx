@@ -5,7 +5,7 @@ import { type BotId, parseBotId } from '../../bot/id.ts';
 import type { RemovedAt } from '../../catalogue/changes/change-index.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { useLanguage, useVisit, type PageOptions } from '../page/page-context.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { LinkItem } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
@@ -16,7 +16,7 @@ import { AllBotsLink, prefersPage } from '../page/error-pages.tsx';
  * a 404.
  */
 export function refuseRemovedBots(
-  { site, viewerOf }: PageOptions,
+  { site, viewerOf }: PageParts,
   removedAt: RemovedAt,
 ): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {

@@ -2,34 +2,24 @@ import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
-import type { OpenCounts } from '../../counts/counts.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
-import { type NamedShareCard, type ShareCards, toShareCardVersion } from '../../images/share-cards.ts';
+import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
 import { escapeXml } from '../../lib/text.ts';
 import type { ListedBot } from '../front/card.tsx';
-import { chooseLocale, directionOf } from '../language/locales.ts';
 import { toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, CopyField } from '../page/elements.tsx';
-import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
-
-/** What badges and share cards are made from. */
-export interface ShareParts extends Pick<OpenCatalogue, 'bots'>, Pick<OpenCounts, 'counts'> {
-  readonly site: Site;
-  /** Null if no images are made. */
-  readonly shareCards: Pick<ShareCards, 'get'> | null;
-}
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 
 /**
  * Adds `/bots/:id/card.png`, the picture of a bot in previews of links, and `/bots/:id/badge.svg`, a small one for a bot's own
  * site, with its count or, without one, its name. In English.
  */
-export function addShareRoutes(router: Router, parts: ShareParts): void {
+export function addShareRoutes(router: Router, parts: PageParts): void {
   const { site, bots, counts, shareCards } = parts;
   router.get('/bots/:id/card.png', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
@@ -67,14 +57,14 @@ export function addShareRoutes(router: Router, parts: ShareParts): void {
 }
 
 /** Returns the address of the picture of a bot in one of its languages, another one for each content of it. */
-export function formatShareCardAddress(parts: ShareParts, bot: BotListElement, locale: Locale): string {
+export function formatShareCardAddress(parts: PageParts, bot: BotListElement, locale: Locale): string {
   const version = toShareCardVersion(describeShareCard(parts, bot, locale));
   return `${parts.site.baseUrl}/bots/${bot.id}/card.png?locale=${locale}&v=${version}`;
 }
 
 /** A preview is not blurred, so a bot for adults is without its avatar. */
 function describeShareCard(
-  { site: { languages, settings }, counts }: ShareParts,
+  { site: { languages, settings }, counts }: PageParts,
   bot: BotListElement,
   locale: Locale,
 ): NamedShareCard {

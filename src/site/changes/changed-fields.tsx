@@ -4,7 +4,6 @@ import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Permission } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import {
   type BotChange,
   type ChangesPage,
@@ -22,7 +21,7 @@ import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { formatValue, mainFields } from '../page/fields.ts';
 import type { Messages } from '../language/messages.tsx';
-import { useLanguage } from '../page/page-context.tsx';
+import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { withoutBidiControls, Fact } from '../page/elements.tsx';
 
 /** A value that differs, as text. Empty if there is none; both are where the value is not shown. */
@@ -232,7 +231,7 @@ export interface BotTrust {
 
 /** Reads why people may trust a page of a bot, from its history, which is read once for each of its commits. Without Git there is nothing. */
 export async function readBotTrust(
-  { changes: index, authors, cache }: Pick<OpenCatalogue, 'changes' | 'authors' | 'cache'>,
+  { changes: index, authors, cache }: PageParts,
   id: BotId,
   locale: Locale,
 ): Promise<BotTrust> {

@@ -1,28 +1,19 @@
 import type { VNode } from 'preact';
 import type { CommitAuthor } from '../../bot/commit-message.ts';
-import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { type Locale, chooseLocale } from '../../bot/locale.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
-import { chooseLocale } from '../language/locales.ts';
-import { useLanguage, useVisit, type Site } from '../page/page-context.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, Breadcrumb, ActionLink, LinkItem, NameLink } from '../page/elements.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { readShownChanges, ChangedFields, nameAccount, type ShownChanges } from './changed-fields.tsx';
 
-interface ChangesPageParts extends Pick<OpenCatalogue, 'bots' | 'authors' | 'changes'> {
-  readonly site: Site;
-}
-
 /** Adds the page of what changed in a bot. */
-export function addChangesPage(
-  addPage: AddPage,
-  { site, bots, authors, changes: index }: ChangesPageParts,
-): void {
+export function addChangesPage(addPage: AddPage, { site, bots, authors, changes: index }: PageParts): void {
   addPage('/bots/:id/changes', (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     const after = parseQuery(ctx).get('after') ?? undefined;

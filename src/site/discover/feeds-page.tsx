@@ -1,15 +1,14 @@
 import type { VNode } from 'preact';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import { feedsPath, sitePaths, toFeedPath, toPathInLanguage } from '../page/addresses.ts';
 import { CopyField } from '../page/elements.tsx';
 import { createOwnMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { useLanguage, useVisit } from '../page/page-context.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 
 /** Adds the page that explains feeds. */
-export function addFeedsPage(addPage: AddPage, { lists }: Pick<OpenCatalogue, 'lists'>): void {
+export function addFeedsPage(addPage: AddPage, { lists }: PageParts): void {
   addPage(feedsPath, async () => {
     const sizes = await lists.sizes(false);
     return { key: { page: feedsPath }, render: async () => <FeedsPage {...sizes} /> };

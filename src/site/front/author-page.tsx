@@ -1,26 +1,20 @@
 import type { VNode } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { type Locale, directionOf, findLanguages } from '../../bot/locale.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
 import { findKnownAuthor } from '../../http/request.ts';
-import { directionOf, findLanguages } from '../language/locales.ts';
 import { toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { ActionLink, Fact, FollowLinks, OwnLink, withoutBidiControls } from '../page/elements.tsx';
 import type { PageMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { Cards, type ListedBot } from './card.tsx';
 import { findReaderLanguages, type FrontLists, showIn, toKey } from './front-list.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 import { cardsAtOnce } from './list-page.tsx';
 
 /** Adds the pages of authors. */
-export function addAuthorPage(
-  addPage: AddPage,
-  { site, authors }: Pick<OpenCatalogue, 'authors'> & { readonly site: Site },
-  lists: FrontLists,
-): void {
+export function addAuthorPage(addPage: AddPage, { site, authors }: PageParts, lists: FrontLists): void {
   addPage(toAuthorPath(':id'), async (ctx) => {
     const author = await findKnownAuthor(authors, ctx.params['id'] ?? '');
     const { id, profile, locales } = author;

@@ -2,8 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
-import type { Locale } from '../../bot/locale.ts';
-import { directionOf } from '../language/locales.ts';
+import { type Locale, directionOf } from '../../bot/locale.ts';
 import { useLanguage } from '../page/page-context.tsx';
 import type { PageLanguage } from '../language/languages.ts';
 import {

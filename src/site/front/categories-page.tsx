@@ -1,6 +1,5 @@
 import type { VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import { parseQuery } from '../../http/request.ts';
 import { categoriesPath } from '../page/addresses.ts';
@@ -8,17 +7,13 @@ import { toCategoryClass } from '../page/elements.tsx';
 import { createOwnMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import type { FrontLists } from './front-list.ts';
 import { parseCategory, readFrontQuery } from './front-query.ts';
 import { createListView } from './list-page.tsx';
 
 /** Adds the page of all categories, and the list of each. */
-export function addCategoryPages(
-  addPage: AddPage,
-  { site, lists }: Pick<OpenCatalogue, 'lists'> & { readonly site: Site },
-  frontLists: FrontLists,
-): void {
+export function addCategoryPages(addPage: AddPage, { site, lists }: PageParts, frontLists: FrontLists): void {
   addPage(categoriesPath, async () => {
     const sizes = await lists.sizes(false);
     return { key: { page: 'categories' }, render: async () => <CategoriesPage {...sizes} /> };

@@ -1,11 +1,10 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, directionOf } from '../../bot/locale.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import { directionOf } from '../language/locales.ts';
-import type { Html, Markdown } from '../markdown/markdown.ts';
+import type { Html } from '../markdown/markdown.ts';
 import {
   collectionsPath,
   listPageLanguages,
@@ -25,10 +24,9 @@ import {
 import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageRequest, type PageView, pickPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
+import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { BotAvatar, Cards, type ListedBot } from './card.tsx';
 import {
-  type CollectionParts,
   findCollection,
   findListedBots,
   listLinkedCollections,
@@ -39,13 +37,8 @@ import {
 import { findReaderLanguages, type FrontLists, showIn, toKey } from './front-list.ts';
 import { cardsAtOnce } from './list-page.tsx';
 
-interface CollectionPagesParts extends CollectionParts {
-  readonly site: Site;
-  readonly markdown: Markdown;
-}
-
 /** Adds the page of all collections, and one for each. */
-export function addCollectionPages(addPage: AddPage, parts: CollectionPagesParts, lists: FrontLists): void {
+export function addCollectionPages(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
   addPage(collectionsPath, (ctx) => createCollectionsView(ctx, parts));
   addPage(toCollectionPath(':name'), (ctx) => createCollectionView(ctx, parts, lists));
 }
@@ -53,7 +46,7 @@ export function addCollectionPages(addPage: AddPage, parts: CollectionPagesParts
 /** @throws {ProblemError} not-found */
 function createCollectionView(
   ctx: PageRequest,
-  { site, bots, collections, markdown }: CollectionPagesParts,
+  { site, bots, collections, markdown }: PageParts,
   lists: FrontLists,
 ): PageView {
   const collection = findCollection(collections, ctx.params['name'] ?? '');
@@ -82,7 +75,7 @@ function createCollectionView(
   };
 }
 
-function createCollectionsView(ctx: Context, parts: CollectionPagesParts): PageView {
+function createCollectionsView(ctx: Context, parts: PageParts): PageView {
   const { wanted } = parts.site.languages.of(ctx);
   const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(parts));
   const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));

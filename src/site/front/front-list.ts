@@ -2,16 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { type Locale, chooseLocale, findLanguages, isIn } from '../../bot/locale.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { ListQuery } from '../../catalogue/lists/parameters.ts';
 import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
-import type { OpenCounts } from '../../counts/counts.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { chooseLocale, findLanguages, isIn, parseLanguageRanges } from '../language/locales.ts';
+import { parseLanguageRanges } from '../language/locales.ts';
 import { listNamedAuthors } from '../page/elements.tsx';
 import type { ListedBot } from './card.tsx';
 import {
@@ -24,6 +22,7 @@ import {
   type WiderQuery,
   withoutFilters,
 } from './front-query.ts';
+import type { PageParts } from '../page/page-context.tsx';
 
 /** One page of a list of bots. */
 export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
@@ -68,8 +67,7 @@ export interface Examples {
 }
 
 /** What lists are made from. */
-export interface ListParts
-  extends Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'cache'>, Pick<OpenCounts, 'counts'> {}
+type ListParts = Pick<PageParts, 'bots' | 'lists' | 'authors' | 'cache' | 'counts'>;
 
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 

@@ -1,14 +1,12 @@
 import type { VNode } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { type Locale, directionOf } from '../../bot/locale.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import { parseQuery } from '../../http/request.ts';
-import { directionOf } from '../language/locales.ts';
 import { aboutPath } from '../page/addresses.ts';
 import { withoutBidiControls, findInitial } from '../page/elements.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { BotAvatar, BotLine, BotName, Cards, type ListedBot } from './card.tsx';
 import { Tiles } from './categories-page.tsx';
 import {
@@ -23,11 +21,7 @@ import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query
 import { createListMeta, createListView } from './list-page.tsx';
 
 /** Adds the front page, which is a list where its address has a search, a filter or an order. */
-export function addFrontPage(
-  addPage: AddPage,
-  { site, authors }: Pick<OpenCatalogue, 'authors'> & { readonly site: Site },
-  lists: FrontLists,
-): void {
+export function addFrontPage(addPage: AddPage, { site, authors }: PageParts, lists: FrontLists): void {
   const nameOf = (account: string): string | undefined => authors.findProfile(account)?.name;
   addPage('/', async (ctx) => {
     const params = parseQuery(ctx);

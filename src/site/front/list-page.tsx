@@ -1,9 +1,8 @@
 import type { Context } from 'koa';
 import type { VNode, ComponentChildren } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, findLanguages } from '../../bot/locale.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/text.ts';
-import { findLanguages } from '../language/locales.ts';
 import type { PageLanguage } from '../language/languages.ts';
 import { sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { FollowLinks, PageLinks } from '../page/elements.tsx';

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import type { Category } from '../../../schemas/types.ts';
-import { english, toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
+import { english, toCanonicalLocale, toLanguage, type Locale, chooseLocale } from '../../bot/locale.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/middleware.ts';
 import type { Log } from '../../lib/log.ts';
-import { chooseLocale, listWantedRanges, RegionalDates } from './locales.ts';
+import { listWantedRanges, RegionalDates } from './locales.ts';
 import {
   type MessageKey,
   type MessageTexts,

@@ -11,24 +11,6 @@ export function listWantedRanges(requested: string | undefined, accepted: string
 }
 
 /**
- * Chooses the language to show a bot in: the best match of the wanted ranges (RFC 4647, lookup), else the bot's default.
- * @param available the bot's languages, the default first
- */
-export function chooseLocale(available: readonly Locale[], wanted: readonly string[]): Locale | undefined {
-  return findLanguages(wanted, available)[0] ?? available[0];
-}
-
-/** Returns the languages of a catalogue or a bot that are nearest to ranges, each once and best first. */
-export function findLanguages(ranges: readonly string[], known: readonly Locale[]): Locale[] {
-  return [...new Set(ranges.flatMap((range) => lookUp(known, range) ?? []))];
-}
-
-/** Whether one of the locales is in one of the languages, whatever the region. */
-export function isIn(languages: readonly Locale[], locales: readonly Locale[]): boolean {
-  return locales.some((locale) => languages.some((language) => toLanguage(language) === toLanguage(locale)));
-}
-
-/**
  * Parses an Accept-Language header into its ranges, highest weight first, without those of weight 0: those before `*`, to
  * which any language is preferred to the others.
  */
@@ -53,12 +35,6 @@ export function withLocale(path: string, locale: string | undefined): string {
   return locale === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
 }
 
-/** Returns the direction that a language is written in. */
-export const directionOf = keepByLocale((locale): 'ltr' | 'rtl' => {
-  const { language, script } = new Intl.Locale(locale).maximize();
-  return rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
-});
-
 /**
  * Names a language: without its region and script if it is the only one of its kind among others, such as English for en-US
  * next to de. A language without a name is named by its tag.
@@ -81,21 +57,6 @@ export const createLanguageNames = keepByLocale((locale): NameLanguage => {
 export function formatOwnName(locale: string, among: readonly string[]): string {
   return createLanguageNames(locale)(locale, among);
 }
-
-/** Finds the language itself, else a shorter form of it, else another regional form: pt-BR for pt-PT. */
-function lookUp(available: readonly Locale[], range: string): Locale | undefined {
-  const parts = (toCanonicalLocale(range) ?? '').split('-');
-  for (let length = parts.length; length > 0; length--) {
-    if (length > 1 && parts[length - 1]?.length === 1) continue;
-    const tag = parts.slice(0, length).join('-');
-    const found = available.find((locale) => locale === tag);
-    if (found !== undefined) return found;
-  }
-  const [language = ''] = parts;
-  return language === '' ? undefined : available.find((locale) => locale.startsWith(`${language}-`));
-}
-
-const rightToLeft = new Set(['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa', 'Yezi']);
 
 /** How dates are written, in UTC. Points in time are milliseconds since the epoch. */
 export interface Dates {

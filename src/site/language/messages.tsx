@@ -2,8 +2,8 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import type { ComponentChildren, VNode } from 'preact';
 import type english from '../../../locales/en.json';
 import { msPerDay } from '../../bot/clock.ts';
-import { type Locale, toLanguage } from '../../bot/locale.ts';
-import { directionOf, createLanguageNames, createDates, type Dates, type NameLanguage } from './locales.ts';
+import { type Locale, toLanguage, directionOf } from '../../bot/locale.ts';
+import { createLanguageNames, createDates, type Dates, type NameLanguage } from './locales.ts';
 
 /** The name of a text of the interface, a key of `locales/en.json`. */
 export type MessageKey = keyof typeof english;

@@ -1,22 +1,14 @@
 import type { VNode } from 'preact';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
-import type { OpenProposals } from '../../proposals/open.ts';
-import { directionOf } from '../language/locales.ts';
+import { directionOf } from '../../bot/locale.ts';
 import { aboutPath } from './addresses.ts';
 import { listNamedAuthors, NameLink, type NameLinkProps } from './elements.tsx';
 import type { AddPage } from './html-response.ts';
 import { Layout, OperatorContact } from './layout.tsx';
-import { type Site, useLanguage, useVisit } from './page-context.tsx';
-
-/** What the page about the site is made from. */
-export interface AboutParts
-  extends Pick<OpenCatalogue, 'lists' | 'authors'>, Pick<OpenProposals, 'proposals'> {
-  readonly site: Site;
-}
+import { useLanguage, useVisit, type PageParts } from './page-context.tsx';
 
 /** Adds the page about the site. */
-export function addAboutPage(addPage: AddPage, { site, lists, authors, proposals }: AboutParts): void {
+export function addAboutPage(addPage: AddPage, { site, lists, authors, proposals }: PageParts): void {
   addPage(aboutPath, () => ({
     key: { page: aboutPath },
     render: async () => (

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
 import { CopyButton, Prose } from './elements.tsx';
 import type { AddPage } from './html-response.ts';
 import { Layout } from './layout.tsx';
-import { type Site, useLanguage } from './page-context.tsx';
+import { useLanguage, type PageParts } from './page-context.tsx';
 
 /** The documents that are pages too, by their paths, and their files. The first file has several pages. */
 const files = {
@@ -25,10 +24,7 @@ type DocsPath = keyof typeof files;
 export const docsPaths = Object.keys(files) as readonly DocsPath[];
 
 /** Adds the documents. Requests that wait for one share its rendering, because each takes a thread. */
-export function addDocsPages(
-  addPage: AddPage,
-  { site, bots }: Pick<OpenCatalogue, 'bots'> & { readonly site: Site },
-): void {
+export function addDocsPages(addPage: AddPage, { site, bots }: PageParts): void {
   for (const path of docsPaths) {
     let guide: ReturnType<typeof renderGuide> | undefined;
     let named: BotId | undefined;
@@ -96,7 +92,7 @@ const maxRenderMs = 30_000;
 const sampleBot = '190519304972663312' as BotId;
 
 /** Returns the bot of a list that the pages name; undefined if it has none for all ages. */
-async function findExample(bots: OpenCatalogue['bots']): Promise<BotId | undefined> {
+async function findExample(bots: PageParts['bots']): Promise<BotId | undefined> {
   const all = bots.get(sampleBot) ? [] : await bots.sorted();
   return all.find(({ facts }) => !facts.nsfw)?.id;
 }

@@ -6,7 +6,7 @@ import type { FilledMainPage } from '../../bot/record.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type VariantWidth, toVariantPath } from '../../images/store.ts';
-import { directionOf } from '../language/locales.ts';
+import { directionOf } from '../../bot/locale.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { ProposedHtml } from '../markdown/markdown.ts';
 import { feedsPath, toAuthorPath, toPathInLanguage } from './addresses.ts';

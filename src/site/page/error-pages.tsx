@@ -11,11 +11,11 @@ import { EnglishSentence } from '../language/messages.tsx';
 import { ActionLink } from './elements.tsx';
 import { sendOnce } from './html-response.ts';
 import { Layout } from './layout.tsx';
-import { type PageOptions, useLanguage, useVisit } from './page-context.tsx';
+import { useLanguage, useVisit, type PageParts } from './page-context.tsx';
 
 /** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
 export function showErrorPages(
-  { site, viewerOf }: PageOptions,
+  { site, viewerOf }: Pick<PageParts, 'site' | 'viewerOf'>,
   report: ReportError,
 ): (ctx: Context, next: Next) => Promise<void> {
   const showErrorPage = async (ctx: Context, next: Next): Promise<void> => {

@@ -6,10 +6,10 @@ import { holdsToken } from '../../bot/token.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, setBodyOnce } from '../../http/representation.ts';
 import { parseQuery } from '../../http/request.ts';
-import type { CurrentCache, Input } from '../../lib/current-cache.ts';
+import type { Input } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { type PageOptions, providePage, type Visit } from './page-context.tsx';
+import { providePage, type Visit, type PageParts } from './page-context.tsx';
 
 /** How a page is made: what it depends on, and its rendering. */
 export interface PageView {
@@ -36,7 +36,7 @@ export type PageRequest = Context & { readonly params: Readonly<Record<string, s
  * until the entry of the page or the settings change; someone who is logged in gets a page that is rendered for that
  * one request.
  */
-export function createPageAdder(router: Router, parts: PageOptions & { cache: CurrentCache }): AddPage {
+export function createPageAdder(router: Router, parts: PageParts): AddPage {
   const { site, cache } = parts;
   const readSettings = (): unknown => site.settings;
   const respond = async (ctx: Context, { key, entry = readSettings, render }: PageView): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { parseUrl } from '../../lib/network.ts';
-import { directionOf, formatOwnName, withLocale } from '../language/locales.ts';
+import { directionOf } from '../../bot/locale.ts';
+import { formatOwnName, withLocale } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import { aboutPath, categoriesPath, collectionsPath, feedsPath, languagePath } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';

@@ -2,10 +2,16 @@ import type { Context } from 'koa';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { AccountId } from '../../bot/commit-message.ts';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { BlockedName } from '../../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { OpenCounts } from '../../counts/counts.ts';
+import type { ShareCards } from '../../images/share-cards.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import type { Languages, PageLanguage } from '../language/languages.ts';
+import type { Markdown } from '../markdown/markdown.ts';
 import type { RepositoryLinks } from './repository-links.ts';
 
 /** A person who is logged in. */
@@ -49,11 +55,21 @@ export interface Site {
   readonly demo: boolean;
 }
 
-/** What responds with pages of a site. */
-export interface PageOptions {
+/** What the pages that anyone can read are made from. */
+export interface PageParts
+  extends
+    Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
+    Pick<OpenCounts, 'counts'>,
+    Pick<OpenProposals, 'proposals'> {
   readonly site: Site;
   /** Reads who is logged in. */
   readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
+  readonly store: Pick<Catalogue['store'], 'faultsOf'>;
+  readonly collections: Pick<Catalogue['collections'], 'all'>;
+  readonly countHistory: ReadonlyCountHistory;
+  readonly markdown: Markdown;
+  /** Null if no images are made. */
+  readonly shareCards: Pick<ShareCards, 'get'> | null;
 }
 
 /** A request for a page: of which site, and who is logged in; null for a visitor. */

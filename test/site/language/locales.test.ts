@@ -1,10 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { Locale } from '../../../src/bot/locale.ts';
+import { type Locale, chooseLocale, directionOf, findLanguages } from '../../../src/bot/locale.ts';
 import {
-  chooseLocale,
   createLanguageNames,
-  directionOf,
-  findLanguages,
   parseLanguageRanges,
   formatOwnName,
   listWantedRanges,
