@@ -6,8 +6,14 @@ import { parseQuery } from '../../http/request.ts';
 import { originOf } from '../../lib/network.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';
 import type { Login } from '../../login/login.ts';
-import { LoginError, type LoginErrorKind, parseReturnPath, type Session } from '../../login/session.ts';
-import { callbackPath, peoplePath } from '../../login/settings.ts';
+import {
+  LoginError,
+  type LoginErrorKind,
+  parseReturnPath,
+  type Session,
+  callbackPath,
+  peoplePath,
+} from '../../login/session.ts';
 import { EnglishSentence } from '../../site/language/messages.tsx';
 import { toFormPage } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
