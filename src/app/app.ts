@@ -26,7 +26,10 @@ import type { Metrics } from './metrics.ts';
 
 /** What the API and the pages are made from, and what watches them. */
 export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
-  Omit<Parameters<typeof addDeskPages>[1], MadePart> &
+  Pick<
+    Parameters<typeof addDeskPages>[1],
+    'counts' | 'proposals' | 'drafts' | 'reports' | 'notify' | 'login' | 'tokens'
+  > &
   Pick<Clone, 'branch' | 'origin'> & {
     readonly config: Config;
     readonly health: ServiceHealth;
@@ -36,19 +39,6 @@ export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
     /** The cache in front of the application, which fills it. */
     readonly responses: ResponseCache;
   };
-
-/** What is made here of the others. */
-type MadePart =
-  | 'site'
-  | 'markdown'
-  | 'store'
-  | 'settings'
-  | 'blocked'
-  | 'collections'
-  | 'shareCards'
-  | 'viewerOf'
-  | 'ownAttention'
-  | 'readFile';
 
 /**
  * Creates the API and the pages, and starts to listen for probes, if they have a port of their own.

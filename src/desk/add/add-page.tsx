@@ -14,7 +14,7 @@ import {
   type FormField,
   type FormStep,
   listSteps,
-} from '../../site/page/fields.ts';
+} from './fields.ts';
 import { Layout } from '../../site/page/layout.tsx';
 import { BlockedNotice } from '../page/message-page.tsx';
 import { adviceOf, listAuthors } from './advice.tsx';

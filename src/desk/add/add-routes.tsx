@@ -29,7 +29,7 @@ import {
   readFieldTexts,
   toFrontMatter,
   withSchemes,
-} from '../../site/page/fields.ts';
+} from './fields.ts';
 import { AddPage, type FilledForm, sentField } from './add-page.tsx';
 import { addedAuthor, movedField } from './advice.tsx';
 import {

@@ -10,13 +10,7 @@ import {
 import { findImages } from '../../catalogue/store/bot-index.ts';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import { OtherScopes, withoutBidiControls, BotImage } from '../../site/page/elements.tsx';
-import {
-  type FieldName,
-  type FieldTexts,
-  type FormField,
-  parseValue,
-  splitWords,
-} from '../../site/page/fields.ts';
+import { type FieldName, type FieldTexts, type FormField, parseValue, splitWords } from './fields.ts';
 import type { Form, FormFile, FormImage } from './forms.ts';
 
 interface AdviceProps {

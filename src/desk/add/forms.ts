@@ -47,7 +47,7 @@ import {
   readFieldTexts,
   splitWords,
   toFrontMatter,
-} from '../../site/page/fields.ts';
+} from './fields.ts';
 import type { DeskParts } from '../page/desk-parts.ts';
 
 /** What forms are made from. */

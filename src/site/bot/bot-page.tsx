@@ -19,7 +19,6 @@ import { readBotTrust } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.ts';
 import { formatFrontPath, noQuery } from '../front/front-query.ts';
-import { withLocale } from '../language/locales.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { Html, RenderedText } from '../markdown/markdown.ts';
 import {
@@ -28,6 +27,7 @@ import {
   translatePath,
   listPageLanguages,
   toPathInLanguage,
+  withLocale,
 } from '../page/addresses.ts';
 import {
   BotImage,

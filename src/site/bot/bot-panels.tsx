@@ -11,7 +11,7 @@ import type { CountAt } from '../../counts/count-history.ts';
 import { TrustChangeText } from '../changes/changed-fields.tsx';
 import { type ListedBot, useNoCount } from '../front/card.tsx';
 import type { ShownCollection } from '../front/collections.ts';
-import { formatOwnName } from '../language/locales.ts';
+import { formatOwnName } from '../language/messages.tsx';
 import type { Heading } from '../markdown/html-tree.ts';
 import {
   editPath,

@@ -19,8 +19,7 @@ import {
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { formatValue, mainFields } from '../page/fields.ts';
-import type { Messages } from '../language/messages.tsx';
+import type { MessageKey, Messages } from '../language/messages.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { withoutBidiControls, Fact } from '../page/elements.tsx';
 
@@ -60,7 +59,9 @@ export function toShownPages(pages: readonly PageChange[]): ShownPageChange[] {
 function formatAny(value: unknown): string {
   if (value === true) return '✓';
   if (value === undefined) return '';
-  return withoutBidiControls(formatValue(value) ?? JSON.stringify(value));
+  const isText = typeof value === 'string' || Array.isArray(value);
+  const texts = [value].flat().filter((entry) => typeof entry === 'string');
+  return withoutBidiControls(isText ? texts.join('\n') : JSON.stringify(value));
 }
 
 /** Compares the words of each field, one slice of time after the other, where that was not done. */
@@ -217,11 +218,15 @@ export function FieldName({ name }: { readonly name: string }): VNode {
   return label === name ? <code>{name}</code> : <>{label}</>;
 }
 
-/** Returns the label of a form's field; the name itself where it is a key that the forms do not have. */
+/** Returns the label of a field of a bot's page; the name itself where it is a key that the form does not have. */
 export function formatFieldName(name: string, text: Messages['text']): string {
-  const field = mainFields.flat().find((known) => known.name === name);
-  return field === undefined ? name : text(`field.${field.name}`);
+  const key = `field.${name}`;
+  const label = text(key as MessageKey);
+  return label === key || otherFields.has(name) ? name : label;
 }
+
+/** Labels that only other forms have. */
+const otherFields = new Set(['id', 'locale', 'collection', 'title', 'bots']);
 
 /** Why people may trust a bot: what is new in it, with the names of accounts, and its last review. */
 export interface BotTrust {

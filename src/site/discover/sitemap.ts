@@ -14,7 +14,6 @@ import type { Current } from '../../lib/current-cache.ts';
 import { escapeXml } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type CollectionParts, type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
-import { withLocale } from '../language/locales.ts';
 import {
   categoriesPath,
   collectionsPath,
@@ -24,6 +23,7 @@ import {
   listPageLanguages,
   toCollectionPath,
   toPathInLanguage,
+  withLocale,
 } from '../page/addresses.ts';
 import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDocument } from './xml.ts';
 import type { PageParts } from '../page/page-context.tsx';

@@ -8,8 +8,7 @@ import type { ListQuery } from '../../catalogue/lists/parameters.ts';
 import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
-import type { PageLanguage } from '../language/languages.ts';
-import { parseLanguageRanges } from '../language/locales.ts';
+import { type PageLanguage, parseLanguageRanges } from '../language/languages.ts';
 import { listNamedAuthors } from '../page/elements.tsx';
 import type { ListedBot } from './card.tsx';
 import {

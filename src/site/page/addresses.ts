@@ -3,7 +3,6 @@ import type { AccountId } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Subject } from '../../proposals/proposal.ts';
-import { withLocale } from '../language/locales.ts';
 
 /** What the head of every page links to. */
 export const sitePaths = {
@@ -20,6 +19,11 @@ export const sitePaths = {
  */
 export function toPathInLanguage(path: string, locale: string, defaultLocale: string): string {
   return withLocale(path, locale === defaultLocale ? undefined : locale);
+}
+
+/** Returns a path with a language in its query, if there is one. */
+export function withLocale(path: string, locale: string | undefined): string {
+  return locale === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
 }
 
 /** A page in one language. */

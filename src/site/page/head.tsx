@@ -1,13 +1,12 @@
 import type { RenderableProps, VNode } from 'preact';
 import { keepByLocale, type Locale } from '../../bot/locale.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { withLocale } from '../language/locales.ts';
 import { type Site, useLanguage, useVisit } from './page-context.tsx';
-import { type LanguageAddress, listLanguages, sitePaths, toPathInLanguage } from './addresses.ts';
+import { type LanguageAddress, listLanguages, sitePaths, toPathInLanguage, withLocale } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
 
 /** Keeps a page out of search engines. */
-export function NoIndex(): VNode {
+function NoIndex(): VNode {
   return <meta name="robots" content="noindex" />;
 }
 
@@ -15,10 +14,12 @@ interface HeadProps {
   readonly title: string;
   /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
   readonly meta: PageMeta | undefined;
+  /** Whether search engines may not list it. For a page with `meta`, that says so. */
+  readonly isUnlisted: boolean;
 }
 
 /** The head of a page. @param props.children its scripts */
-export function Head({ title, meta, children }: RenderableProps<HeadProps>): VNode {
+export function Head({ title, meta, isUnlisted, children }: RenderableProps<HeadProps>): VNode {
   const { text, locale, href } = useLanguage();
   const { settings } = useVisit().site;
   const { name, language } = settings;
@@ -47,6 +48,7 @@ export function Head({ title, meta, children }: RenderableProps<HeadProps>): VNo
       />
       <FeedLink title={text('feed.newBots')} href={inLanguage(sitePaths.newBots)} />
       {meta && <Meta {...{ product: name, meta, inLanguage }} />}
+      {isUnlisted && <NoIndex />}
       {children}
     </head>
   );

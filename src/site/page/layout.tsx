@@ -1,12 +1,18 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { parseUrl } from '../../lib/network.ts';
 import { directionOf } from '../../bot/locale.ts';
-import { formatOwnName, withLocale } from '../language/locales.ts';
-import type { MessageKey } from '../language/messages.tsx';
-import { aboutPath, categoriesPath, collectionsPath, feedsPath, languagePath } from './addresses.ts';
+import { type MessageKey, formatOwnName } from '../language/messages.tsx';
+import {
+  aboutPath,
+  categoriesPath,
+  collectionsPath,
+  feedsPath,
+  languagePath,
+  withLocale,
+} from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
 import { LinkItem, PostButton, findInitial } from './elements.tsx';
-import { Head, NoIndex, type PageMeta } from './head.tsx';
+import { Head, type PageMeta } from './head.tsx';
 import { useLanguage, useVisit } from './page-context.tsx';
 
 /** A form of a page, which what leaves the page sends, so that nothing that was typed is lost. */
@@ -51,8 +57,7 @@ export function Layout(props: LayoutProps): VNode {
   const { name } = settings;
   return (
     <html lang={locale} dir={dir}>
-      <Head title={title === undefined ? name : `${title} · ${name}`} meta={meta}>
-        {isUnlisted && <NoIndex />}
+      <Head title={title === undefined ? name : `${title} · ${name}`} {...{ meta, isUnlisted }}>
         {script !== undefined && <script type="module" src={href(assets[script].path)} />}
         {live && <script type="module" src={href(assets.liveScript.path)} />}
       </Head>

@@ -8,7 +8,7 @@ import {
 } from '../../../src/catalogue/page/side-file.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { type FieldTexts } from '../../../src/site/page/fields.ts';
+import { type FieldTexts } from '../../../src/desk/add/fields.ts';
 import {
   createForm,
   type Form,

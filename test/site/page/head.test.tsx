@@ -59,7 +59,7 @@ interface Tag {
 
 /** The elements in the head of a page, as a browser parses them. */
 function tagsOf(meta: PageMeta | undefined): Tag[] {
-  const head = renderToString(inEnglish(<Head title="Homer" meta={meta} />));
+  const head = renderToString(inEnglish(<Head title="Homer" meta={meta} isUnlisted={false} />));
   const document = parse(`<!doctype html><html>${head}<body></body></html>`);
   const html = document.childNodes.find(
     ({ nodeName }) => nodeName === 'html',

@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { mainFields, withSchemes } from '../../../src/site/page/fields.ts';
+import { mainFields, withSchemes } from '../../../src/desk/add/fields.ts';
 
 describe('a link in the form', () => {
   for (const [text, link] of [

@@ -1,5 +1,5 @@
 import { type PageData, parsePage, trimMarkdown } from '../../catalogue/page/page.ts';
-import type { MessageKey } from '../language/messages.tsx';
+import type { MessageKey } from '../../site/language/messages.tsx';
 
 /** A field of a form. Its label is the message `field.<name>`. */
 export interface FormField {
