@@ -29,7 +29,7 @@ export function parseImageName(
 }
 
 /** Makes smaller copies. */
-interface VariantDecoder {
+interface Resizer {
   readonly decode: (bytes: Buffer, size: VariantWidth) => Promise<{ readonly bytes: Buffer }>;
 }
 
@@ -78,11 +78,7 @@ export class ImageStore {
    * Reads the copy of that width, which is made from the full copy for the first request. Returns the full copy if it cannot
    * be made, undefined if there is no image.
    */
-  async readVariant(
-    name: ImageName,
-    width: VariantWidth,
-    decoder: VariantDecoder,
-  ): Promise<Buffer | undefined> {
+  async readVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {
     const stored = await this.read(name, width);
     if (stored !== undefined) return stored;
     const key = `${name}.${width}`;
@@ -136,11 +132,7 @@ export class ImageStore {
     return removed;
   }
 
-  async #makeVariant(
-    name: ImageName,
-    width: VariantWidth,
-    decoder: VariantDecoder,
-  ): Promise<Buffer | undefined> {
+  async #makeVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {
     const full = await this.read(name);
     if (full === undefined) return undefined;
     const smaller = await decoder.decode(full, width).catch(() => undefined);

@@ -9,7 +9,7 @@ import type { AcceptedReview, TrustChange } from '../../catalogue/changes/bot-ch
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt } from '../../counts/count-history.ts';
 import { TrustChangeText } from '../changes/changed-fields.tsx';
-import { type ListedBot, useNoCount } from '../front/card.tsx';
+import { formatNoCount, type ListedBot } from '../front/card.tsx';
 import type { ShownCollection } from '../front/collections.ts';
 import { formatOwnName } from '../language/messages.tsx';
 import type { Heading } from '../markdown/html-tree.ts';
@@ -325,8 +325,9 @@ export interface BotFactsProps extends Pick<ListedBot, 'count' | 'growth'> {
 /** What decides whether a bot is worth a try: always the same six facts, with a dash for what is not known. */
 export function BotFacts(props: BotFactsProps): VNode {
   const { bot, editedAge, reportedAge } = props;
-  const { t, href, ago, categoryName } = useLanguage();
-  const noCount = useNoCount(reportedAge);
+  const language = useLanguage();
+  const { t, href, ago, categoryName } = language;
+  const noCount = formatNoCount(reportedAge, language);
   return (
     <dl class="bot-facts six">
       <Fact name={t('bot.serverCount')}>

@@ -7,7 +7,7 @@ import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import { readBotTrust, TrustChangeText } from '../changes/changed-fields.tsx';
-import { BotAvatar, BotName, type ListedBot, useNoCount } from '../front/card.tsx';
+import { BotAvatar, BotName, formatNoCount, type ListedBot } from '../front/card.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { AllBotsLink } from '../page/error-pages.tsx';
@@ -233,7 +233,8 @@ function Rows({ title, rows }: RowsProps): VNode | null {
 
 /** Returns the rows about bots, but for each permission. For components only. */
 function useFacts(columns: readonly Column[]): ComparedRow[] {
-  const { t, day, list, categoryName, languageName } = useLanguage();
+  const language = useLanguage();
+  const { t, day, list, categoryName, languageName } = language;
   const locales = columns.flatMap(({ bot }) => Object.keys(bot.contents));
   const row = (name: ComponentChildren, toCell: (column: Column) => Cell): ComparedRow => ({
     name,
@@ -249,7 +250,7 @@ function useFacts(columns: readonly Column[]): ComparedRow[] {
     }),
     row(t('bot.serverCount'), (column) => ({ value: column.count ?? '', content: useServerCount(column) })),
     row(t('bot.lastReport'), ({ reportedAt }) => {
-      const content = useNoCount(reportedAt && Date.now() - reportedAt);
+      const content = formatNoCount(reportedAt && Date.now() - reportedAt, language);
       return { value: content === false ? '' : reportedAt, content };
     }),
     row(t('permissions.harmful'), ({ bot }) => {

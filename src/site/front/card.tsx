@@ -173,14 +173,10 @@ function CompareBar(): VNode {
 const compareFormId = 'ticked';
 
 /**
- * Says for how many days a bot has reported no count, where they are as many as the settings name. For components only.
+ * Says for how many days a bot has reported no count, where they are as many as the settings name; else returns false.
  * @param reportedAge how long ago it reported one; milliseconds
  */
-export function useNoCount(reportedAge: number | undefined): ComponentChildren {
-  return formatNoCount(reportedAge, useLanguage());
-}
-
-function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {
+export function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {
   const days = Math.floor(reportedAge / msPerDay);
   return days >= inactiveDays && t('card.noCount', { days });
 }
