@@ -1,4 +1,5 @@
-#!/usr/bin/env node
+#!/bin/sh
+//bin/true; exec node -- "$0" "$@" # Without the dashes Node reads the file of --env-file too, and a pipe is empty then.
 import './check-node.js';
 import { existsSync } from 'node:fs';
 

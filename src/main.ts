@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands/add-commands.ts';
-import { colour } from './commands/output.ts';
+import { colour, warn } from './commands/output.ts';
 import { BotshelfError, codeOf, messageOf } from './lib/errors.ts';
 import { escapeControls } from './lib/text.ts';
 import { readVersion } from './app/version.ts';
@@ -18,7 +18,7 @@ const program = new Command('botshelf')
   .showHelpAfterError('(see botshelf --help)')
   .hook('preAction', async () => {
     const { envFile } = program.opts<{ envFile?: string }>();
-    if (envFile !== undefined) (await import('./app/config.ts')).loadEnvironmentFile(envFile);
+    if (envFile !== undefined) (await import('./app/config.ts')).loadEnvironmentFile(envFile, warn);
   })
   .exitOverride();
 addCommands(program);
@@ -36,7 +36,9 @@ async function exitCodeAfter(error: unknown): Promise<number> {
   const stack = error instanceof Error && !isExplained ? error.stack : undefined;
   const { isJournal } = await import('./app/config.ts');
   const priority = isJournal() ? '<3>' : '';
-  const text = escapeControls(stack ?? messageOf(error)).replaceAll(/^/gm, priority);
+  const missing = codeOf(error) === 'ENOENT' ? (error as NodeJS.ErrnoException).path : undefined;
+  const message = missing === undefined ? messageOf(error) : `there is no ${missing}: check the path`;
+  const text = escapeControls(stack ?? message).replaceAll(/^/gm, priority);
   process.stderr.write(`${colour('error', text, process.stderr)}\n`);
   return 2;
 }

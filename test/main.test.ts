@@ -36,12 +36,24 @@ describe('botshelf', () => {
 
   it('sets the variables of --env-file before a command, over those that are set', async () => {
     const file = join(root, 'env');
-    writeFileSync(file, '# A comment\nBOTSHELF_CONTACT="Marge # 1"\nPORT=81\n');
-    const { stdout } = await botshelf(root, ['--env-file', file, 'settings'], { env: { PORT: '82' } });
+    writeFileSync(file, '# A comment\nBOTSHELF_CONTACT="Marge # 1"\nPORT=81\nexport HOST=::\n');
+    const { stdout, stderr: warning } = await botshelf(root, ['--env-file', file, 'settings'], {
+      env: { PORT: '82' },
+    });
     match(stdout, /^BOTSHELF_CONTACT\n(?: {2}.*\n)* {2}now: Marge # 1, from the environment$/m);
     match(stdout, /^PORT\n(?: {2}.*\n)* {2}now: 81, from the environment$/m);
-    const { code, stderr } = await botshelf(root, ['--env-file', `${file}.gone`, 'settings']);
-    deepStrictEqual([code, stderr], [2, `ENOENT: no such file or directory, open '${file}.gone'\n`]);
+    strictEqual(warning, `${file}:4 is skipped: write NAME=VALUE, with letters, digits and _ in the name\n`);
+  });
+
+  it('names a file that does not exist', async () => {
+    const gone = join(root, 'gone');
+    for (const args of [
+      ['--env-file', gone, 'settings'],
+      ['import', gone, '--dry-run'],
+    ]) {
+      const { code, stderr } = await botshelf(root, args);
+      deepStrictEqual([code, stderr], [2, `there is no ${gone}: check the path\n`]);
+    }
   });
 
   it('ends with 2 when it is used wrongly', async () => {

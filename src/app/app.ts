@@ -3,7 +3,7 @@ import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { readFileText } from '../catalogue/page/page-file.ts';
 import { addDeskPages, createViewerReader } from '../desk/desk.tsx';
-import type { Clone } from '../git/clone.ts';
+import type { Clone } from '../git/branch/clone.ts';
 import { type Api, type ApiParts, createApi } from '../http/api/api.ts';
 import {
   handleUnrouted,

@@ -73,8 +73,10 @@ export function readCommandConfig(env: NodeJS.ProcessEnv = process.env): Command
 }
 
 /** Sets the variables of a file in this process, as systemd does for an `EnvironmentFile`. @throws a system error */
-export function loadEnvironmentFile(path: string): void {
-  Object.assign(process.env, parseEnvironmentFile(readFileSync(path, 'utf8')));
+export function loadEnvironmentFile(path: string, warn: (text: string) => void): void {
+  const skip = (line: number): void =>
+    warn(`${path}:${line} is skipped: write NAME=VALUE, with letters, digits and _ in the name`);
+  Object.assign(process.env, parseEnvironmentFile(readFileSync(path, 'utf8'), skip));
 }
 
 /** Returns the settings that are set, whether they can be used or not; secrets only as being set. */

@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
-import type { Clone } from '../git/clone.ts';
+import type { Clone } from '../git/branch/clone.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import type { HealthPart } from '../lib/health.ts';
 import type { HealthParts, ServiceHealth } from './health.ts';
@@ -21,8 +21,8 @@ export class Metrics {
       uncommitted,
       state,
       sync,
-      commits,
-    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'> & Pick<Clone, 'commits'>,
+      branch,
+    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'> & Pick<Clone, 'branch'>,
     health: ServiceHealth,
     responses: ResponseCache,
   ) {
@@ -40,7 +40,7 @@ export class Metrics {
       buckets: [1, 2, 5, 10, 25, 50, 100, 250, 1000],
       registers,
     });
-    commits.subscribe((event) => {
+    branch.onPublished((event) => {
       if (event.ref === 'branch' && event.contents) this.#batches.observe(event.contents.size);
     });
     this.#refusedTokens = new Counter({

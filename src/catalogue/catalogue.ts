@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { maxLeadMs } from '../bot/clock.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import type { BranchAdvance, CommitListener } from '../git/branch-feed.ts';
-import type { Clone } from '../git/clone.ts';
+import type { BranchAdvance, CommitEvent } from '../git/branch/feed.ts';
+import type { Clone } from '../git/branch/clone.ts';
 import { findTreeEntries } from '../git/history.ts';
 import { readHead, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
@@ -62,7 +62,7 @@ export interface OpenCatalogue {
 
 interface OpenCatalogueOptions extends Pick<
   Clone,
-  'repositoryOpener' | 'isEdited' | 'isGitWriting' | 'commits' | 'branch'
+  'repositoryOpener' | 'isEdited' | 'isGitWriting' | 'branch'
 > {
   readonly config: {
     /** The folder that holds `bots/`. */
@@ -86,7 +86,7 @@ interface OpenCatalogueOptions extends Pick<
 
 /** Opens the catalogue; `load` reads it. */
 export async function openCatalogue(options: OpenCatalogueOptions): Promise<OpenCatalogue> {
-  const { config, repositoryOpener, commits, branch, counts, state, images, setEditedTimes, log } = options;
+  const { config, repositoryOpener, branch, counts, state, images, setEditedTimes, log } = options;
   const edited = (id: BotId): number | undefined => state.edited(id);
   const catalogue = new Catalogue({
     root: config.catalogue,
@@ -117,8 +117,8 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   branch.add(changes);
   const search = createSearch(bots, catalogue.settings, log);
   const repository = await repositoryOpener.open().catch(() => undefined);
-  commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
-  commits.subscribe(() => branch.lookNow(feed));
+  branch.onPublished(showCommits(catalogue, repository?.prefix ?? ''));
+  branch.onPublished(() => branch.lookNow(feed));
   const uncommitted = new UncommittedPages(repositoryOpener, log);
   const editedFault = createEditedNotice(bots);
   const early = new Set<BotId>();
@@ -251,11 +251,14 @@ async function refuseEmptyClone(root: string, repository: Repository): Promise<v
 }
 
 /**
- * Returns a subscriber that shows commits in the catalogue without waiting for the watcher. A posted change is shown
+ * Returns a listener that shows commits in the catalogue without waiting for the watcher. A posted change is shown
  * immediately, because its response waits for it; the files of a merge, which may be thousands, in slices of time.
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
-export function showCommits(catalogue: Pick<Catalogue, 'put' | 'look'>, prefix: string): CommitListener {
+export function showCommits(
+  catalogue: Pick<Catalogue, 'put' | 'look'>,
+  prefix: string,
+): (event: CommitEvent) => unknown {
   const toOwnPath = (path: string): string[] => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []);
   return async (event) => {
     if (event.ref !== 'branch') return;

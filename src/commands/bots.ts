@@ -42,10 +42,12 @@ export async function bots(ids: readonly string[], flags: BotsFlags): Promise<vo
   if (remove && toOneLine(reason) === '')
     throw new UserError('say why: --remove needs --reason "…", for the message of the commit');
   if ((values || remove) && !all && ids.length === 0 && Object.keys(selectors).length === 0)
-    throw new UserError('this is about every bot: name bots or pass a filter, or --all');
+    throw new UserError(
+      `this is about every bot: name bots${typeof yes === 'string' ? ' before --yes' : ''} or pass a filter, or --all`,
+    );
   await withCatalogue(async (opened) => {
     if ((values || remove) && opened.config.readOnly) throw new UserError(readOnlyAdvice);
-    const countedAt = isByCount(selectors) ? await fetchCounts(opened) : undefined;
+    if (isByCount(selectors)) await fetchCounts(opened);
     const found = await selectBots(opened, ids, selectors);
     if (found.length === 0) return void process.stderr.write('No bot was found.\n');
     if (!values && !remove) return void process.stdout.write(formats[format](found, opened));
@@ -56,10 +58,9 @@ export async function bots(ids: readonly string[], flags: BotsFlags): Promise<vo
       : removeBots(opened, found, options));
     process.stdout.write(lines.map((line) => `${line}\n`).join(''));
     const verb = values ? 'changed' : 'removed';
-    const isPreview = !yes && lines.length > 0;
-    const end = isPreview ? ` would be ${verb}: ${formatConfirmation(lines.length)}` : ` ${verb}`;
-    const age = isPreview && countedAt ? ` The last count is from ${countedAt.toISOString()}.` : '';
-    process.stderr.write(`${formatCount(lines.length, 'bot')}${end}.${age}\n`);
+    const end =
+      !yes && lines.length > 0 ? ` would be ${verb}: ${formatConfirmation(lines.length)}` : ` ${verb}`;
+    process.stderr.write(`${formatCount(lines.length, 'bot')}${end}.\n`);
   });
 }
 
@@ -70,28 +71,31 @@ function isByCount(selectors: BotSelectors): boolean {
 }
 
 /**
- * Reads the counts of the remote too, and returns when the last one was posted.
+ * Reads the counts of the remote too, and prints when the last one was posted.
  * @throws {UserError} if there are none, or the remote cannot be asked
  */
-async function fetchCounts({ config, repositoryOpener, committed }: CatalogueOnDisk): Promise<Date> {
+async function fetchCounts({ config, repositoryOpener, committed }: CatalogueOnDisk): Promise<void> {
   const repository = await repositoryOpener.open().catch(() => undefined);
   const remotes = ((await repository?.run(['remote'])) ?? '').split('\n').filter((name) => name !== '');
   const address = config.remote ?? remotes.find((name) => name === 'origin' || remotes.length === 1) ?? null;
   if (address === null && remotes.length > 0)
     throw new UserError('the clone has several remotes: set BOTSHELF_REMOTE to the one that has the counts');
-  const command = `“git fetch ${removeCredentials(address ?? 'ADDRESS')} ${stateRef}:${stateRef}”`;
+  const shown = removeCredentials(address ?? '');
+  const advice =
+    address === null
+      ? 'set BOTSHELF_REMOTE to the repository that has them'
+      : `run this again once “git fetch ${shown} ${stateRef}:${stateRef}” works`;
   try {
     await (await openRemoteState(repositoryOpener, address, new AbortController().signal))?.fetchState();
     await committed.refresh();
   } catch (error) {
-    throw new UserError(
-      `the counts cannot be read (${messageOf(error)}): run this again once ${command} works`,
-    );
+    throw new UserError(`the counts cannot be read (${messageOf(error)}): ${advice}`);
   }
   const times = Array.from(committed.state.entries(), ([, { count }]) => toClockTime(count?.at ?? 0));
   const last = times.reduce((a, b) => Math.max(a, b), 0);
-  if (last === 0) throw new UserError(`no bot has a count here: fetch them with ${command}`);
-  return new Date(last);
+  if (last === 0)
+    throw new UserError(`no bot has a count ${address === null ? `here: ${advice}` : `here or at ${shown}`}`);
+  process.stderr.write(`The last count is from ${new Date(last).toISOString()}.\n`);
 }
 
 /** @throws {UserError} */

@@ -79,7 +79,7 @@ export interface ChangeOptions {
 export function ensureConfirmed(bots: number, yes: string | true): void {
   if (yes === true ? bots > maxUnnumberedBots : Number(yes) !== bots)
     throw new UserError(
-      `--yes needs the number of bots that this changes: run it without --yes, which prints the bots and the number\n${notMade}`,
+      `this changes ${formatCount(bots, 'bot')}${yes === true ? '' : `, and --yes is about ${yes}`}: run it without --yes to see them, then with --yes ${bots}\n${notMade}`,
     );
 }
 

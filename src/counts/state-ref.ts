@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { maxLeadMs } from '../bot/clock.ts';
 import { type BotId, compareBotIds } from '../bot/id.ts';
-import { CommitEvents } from '../git/branch-feed.ts';
+import type { BranchFeed } from '../git/branch/feed.ts';
 import {
   type NewFile,
   importCommit,
@@ -11,7 +11,7 @@ import {
   writeHistory,
 } from '../git/commit-files.ts';
 import { findTreeEntries } from '../git/history.ts';
-import { removeLeftovers, wasKilled } from '../git/maintenance.ts';
+import { removeLeftovers, wasKilled } from '../git/leftovers.ts';
 import { computeBlobId } from '../git/objects.ts';
 import {
   createRefConflictError,
@@ -66,8 +66,6 @@ export type StateChange = ReadonlyMap<BotId, Omit<BotState, 'count'>>;
  */
 export class CommittedState {
   readonly state = new State();
-  /** Called with the bots whose tokens other processes changed between two tips. */
-  onTokens: (bots: readonly BotId[], from: string | null, to: string) => void = () => {};
   readonly #ref: StateRef;
   readonly #log: Log;
   /** The tip that is merged into memory; undefined until one was read. */
@@ -137,16 +135,17 @@ export class CommittedState {
    * Commits the change that `plan` returns for the current state, and merges it into memory. When another process
    * commits first, its commit is merged and `plan` called again. An empty change commits nothing. The
    * files of days that are over get the counts that they do not have.
+   * @param subject called after `plan` if it is a function
    * @throws what the ref does when it cannot be read or written
    */
-  async commit(plan: () => StateChange, subject: string): Promise<void> {
+  async commit(plan: () => StateChange, subject: string | (() => string)): Promise<void> {
     const tryCommit = async (): Promise<void> => await this.#tryCommit(plan, subject);
     await this.#queue.run(
       async () => await retry(tryCommit, { maxAttempts: maxConflicts, isRetriable: isConflict }),
     );
   }
 
-  async #tryCommit(plan: () => StateChange, subject: string): Promise<void> {
+  async #tryCommit(plan: () => StateChange, subject: string | (() => string)): Promise<void> {
     await this.follow();
     const onto = this.#tip ?? null;
     const change = plan();
@@ -160,7 +159,7 @@ export class CommittedState {
     this.#dayCounts.moveBefore(end, ended);
     try {
       const files = new Map([...(await this.#filesWith(change)), ...(await ended.writeFiles())]);
-      const committing = this.#ref.commit(onto, files, subject);
+      const committing = this.#ref.commit(onto, files, typeof subject === 'string' ? subject : subject());
       this.#committing = committing.catch(() => {});
       this.#tip = await committing;
     } catch (error) {
@@ -216,11 +215,8 @@ export class CommittedState {
     if (this.#refused?.peeked === peeked) throw this.#refused.error;
     try {
       const tree = await this.#ref.read(this.#tip ?? undefined);
-      const changed = await this.#merge(tree);
-      const from = this.#tip;
+      await this.#merge(tree);
       this.#tip = tree.commit;
-      if (from !== undefined && tree.commit !== null && changed.length > 0)
-        this.onTokens(changed, from, tree.commit);
       this.#lastDay = findLastDay(tree.days);
       this.#peeked = peeked;
     } catch (error) {
@@ -229,8 +225,8 @@ export class CommittedState {
     }
   }
 
-  /** Merges all shards, or none, and returns the bots whose tokens changed. @throws {BotshelfError} state-refused */
-  async #merge({ commit, shards }: StateTree): Promise<readonly BotId[]> {
+  /** Merges all shards, or none. @throws {BotshelfError} state-refused */
+  async #merge({ commit, shards }: StateTree): Promise<void> {
     const bots = new Map<BotId, BotState>();
     let unknown = 0;
     const add = (id: BotId, botState: BotState): void => {
@@ -252,13 +248,9 @@ export class CommittedState {
       const known = this.state.count(id);
       // A count that is not committed yet has replaced it.
       if (known && botState.count && botState.count.at < known.at) this.#dayCounts.add(id, botState.count);
-      const token = this.state.token(id);
       this.state.merge(id, botState);
-      if (this.state.token(id) !== token) changed.push(id);
     };
-    const changed: BotId[] = [];
     await forEachInSlices(bots, merge, 'service');
-    return changed;
   }
 }
 
@@ -309,12 +301,12 @@ export interface StateRef {
 
 /**
  * Creates the state ref of a repository. Its methods throw unavailable if the repository cannot be used.
- * @param commits where each commit is published
+ * @param branch where each commit is published
  */
 export function createStateRef(
   repositoryOpener: RepositoryOpener,
   log: Log,
-  commits: CommitEvents = new CommitEvents(log),
+  branch?: Pick<BranchFeed, 'publish'>,
 ): StateRef {
   const using = async <T>(work: (repository: Repository) => Promise<T>): Promise<T> => {
     try {
@@ -356,7 +348,7 @@ export function createStateRef(
         });
         isUnsynced = true;
         await sync(repository);
-        commits.publish({ ref: 'state', commit });
+        branch?.publish({ ref: 'state', commit });
         return commit;
       }),
     peek: () => readRefVersions(repositoryOpener.opened),
@@ -442,9 +434,8 @@ function computeFileVersion(path: string): string {
 }
 
 /**
- * Prunes the history of the state ref: replaces it with a line of the tip and the commits since `since`, with their trees.
- * Returns the number of removed commits; undefined, without a change, if the ref moves at the same time. Content history
- * is never pruned.
+ * Prunes the history of the state ref, as writePrunedHistory does. Returns the number of removed commits; undefined, without
+ * a change, if the ref moves at the same time. Content history is never pruned.
  * @param since in seconds since the epoch
  * @throws {GitError}
  */
@@ -463,8 +454,9 @@ export async function pruneHistory(repository: Repository, since: number): Promi
 }
 
 /**
- * Writes the pruned history of a state, on no ref. Its first commit is a new one, so it shares none with the history that was
- * pruned. Returns its last commit and the number of removed commits; undefined if pruning removes none.
+ * Writes the pruned history of a state, on no ref: a line of the tip and the commits since `since`, with their trees, after
+ * the last older ones that changed tokens, for their messages. Its first commit is a new one, so it shares none with the
+ * history that was pruned. Returns its last commit and the number of removed commits; undefined if pruning removes none.
  * @throws {GitError}
  */
 export async function writePrunedHistory(
@@ -473,14 +465,28 @@ export async function writePrunedHistory(
   since: number,
 ): Promise<{ readonly commit: string; readonly removed: number } | undefined> {
   const format = '--format=%T%x09%ct%x09%cn <%ce>%x09%s';
-  const lines = (await repository.run(['log', '--first-parent', format, tip])).split('\n').slice(0, -1);
+  const lines = (await repository.run(['log', format, tip])).split('\n').slice(0, -1);
   const history = lines.map((line) => {
     const [tree = '', time = '', identity = '', ...subject] = line.split('\t');
     const committer = `${identity} ${time} +0000`;
     return { tree, time: Number(time), committer, message: `${subject.join('\t')}\n`, files: new Map() };
   });
-  const end = history.findIndex(({ time }, i) => i > 0 && time < since);
-  if (end === -1) return undefined;
-  const commit = await writeHistory(repository, history.slice(0, end).toReversed());
-  return { commit, removed: history.length - end };
+  const kept: typeof history = [];
+  let tree = '';
+  let records = 0;
+  for (const [i, commit] of history.entries())
+    if (i === 0 || commit.time >= since) {
+      ({ tree } = commit);
+      kept.push(commit);
+    } else if (commit.message.includes(' token') && records++ < maxTokenRecords)
+      kept.push({ ...commit, tree });
+  const removed = history.length - kept.length;
+  const first = kept.pop();
+  if (removed === 0 || first === undefined) return undefined;
+  const message = `${first.message}\nThe counts before ${since} were pruned.\n`;
+  const commit = await writeHistory(repository, [{ ...first, message }, ...kept.toReversed()]);
+  return { commit, removed };
 }
+
+/** Old commits that say who issued or revoked a token. */
+const maxTokenRecords = 10_000;

@@ -130,11 +130,6 @@ export class StateStore implements CurrentCounts {
     if (this.#state.merge(id, { edited }) && this.#closed === undefined) this.#checkpointer.add(id);
   }
 
-  /** As that of `CommittedState`. */
-  set onTokens(listener: CommittedState['onTokens']) {
-    this.#committed.onTokens = listener;
-  }
-
   /** The tokens at the last read: call `follow` first. */
   get tokens(): Pick<State, 'token' | 'holder'> {
     return this.#state;

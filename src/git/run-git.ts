@@ -368,3 +368,22 @@ export async function runCommandLineGit(
     throw problem === undefined ? error : new UserError(problem);
   }
 }
+
+/**
+ * Returns the start of a `git fetch` that fetches what it names and nothing else: no tags, no submodules, no maintenance, no
+ * FETCH_HEAD, and no remote-tracking branch, whose lock a killed push may have left. The remote and what to fetch follow.
+ * @param setting of Git for this command, such as `fetch.fsckObjects=true`
+ */
+export function fetchCommand(setting: string): readonly string[] {
+  return [
+    '-c',
+    setting,
+    'fetch',
+    '--progress',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--refmap=',
+    '--no-recurse-submodules',
+    '--no-auto-maintenance',
+  ];
+}

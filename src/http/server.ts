@@ -137,7 +137,7 @@ function readTarget(url = ''): string | undefined {
 
 /** Removes the parameter `_` from an address: jQuery and others send a new value each time, past all caches. */
 function withoutCacheBuster(url: string): string {
-  return url.includes('_=') ? url.replace(/(?<=[?&])_=[^&]*&?/g, '').replace(/[?&]$/, '') : url;
+  return /[?&]_/.test(url) ? url.replace(/(?<=[?&])_(?:=[^&]*)?(?:&|$)/g, '').replace(/[?&]$/, '') : url;
 }
 
 /** Logs when connections start to be refused, and when they are accepted again. */

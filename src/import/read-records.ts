@@ -46,18 +46,19 @@ export async function* readRecords(path: string, options: SourceOptions = {}): A
 }
 
 async function* readJsonLines(path: string, options: SourceOptions): AsyncGenerator<SourceRecord> {
+  const pages = new Set<string>();
   for await (const { number, text, fault } of readLines(path)) {
     const place = `${basename(path)}:${number}`;
     if (fault !== undefined) yield { place, fields: fault };
     else if (text.trim() === '') options.note?.('blank rows were skipped', place);
-    else yield* findRecords(place, options, () => [parseJson(text)]);
+    else yield* findRecords(place, options, pages, () => [parseJson(text)]);
   }
 }
 
 /** @throws {UserError} for a document that cannot be read */
 function* readDocument(path: string, options: SourceOptions): Generator<SourceRecord> {
   const whole = basename(path);
-  for (const record of findRecords(whole, options, () => [readFile(path)[0]])) {
+  for (const record of findRecords(whole, options, new Set(), () => [readFile(path)[0]])) {
     const { place, fields } = record;
     if (place === whole && typeof fields === 'string') throw new UserError(`${path}: ${fields}`);
     yield record;
@@ -73,13 +74,14 @@ function* readFolder(path: string, options: SourceOptions): Generator<SourceReco
     .filter((entry) => !entry.isDirectory())
     .map((entry) => ({ file: join(entry.parentPath, entry.name), isFile: entry.isFile() }))
     .toSorted((a, b) => (a.file < b.file ? -1 : 1));
+  const pages = new Set<string>();
   for (const { file, isFile } of files) {
     const place = relative(dirname(path), file);
     const note = (text: string): void => options.note?.(text, place);
     if (/(?:^|[\\/])\./.test(relative(path, file))) note('hidden files were not read');
     else if (!isFile) note('links were not followed');
     else if (/\.(?:md|markdown|ya?ml|json)$/i.test(file))
-      yield* findRecords(place, options, () => readFile(file));
+      yield* findRecords(place, options, pages, () => readFile(file));
     else note('files with other endings than .md, .markdown, .yml, .yaml and .json were not read');
   }
 }
@@ -122,11 +124,13 @@ function parseYaml(text: string): unknown {
 
 /**
  * Yields the record that a value is, its entries, or those of the one list of records inside it; or why there are none.
+ * @param pages paths of the lists in earlier values: an empty list there is a page of nothing
  * @param read returns the value, and fields that its records have in addition
  */
 function* findRecords(
   place: string,
   { isRecord = () => true }: SourceOptions,
+  pages: Set<string>,
   read: () => readonly [value: unknown, others?: SourceFields],
 ): Generator<SourceRecord> {
   try {
@@ -135,9 +139,10 @@ function* findRecords(
     const lists =
       typeof fields === 'object' && isRecord(fields, false)
         ? []
-        : findLists(value, (entry) => isObject(entry) && isRecord(entry, true));
+        : findLists(value, pages, (entry) => isObject(entry) && isRecord(entry, true));
     if (lists.length > 1)
       throw new Error(`it has the lists ${lists.map(({ path }) => path).join(' and ')}: keep one of them`);
+    for (const { path } of lists) pages.add(path);
     if (lists.length === 0) yield { place, fields };
     for (const [key, entry] of Object.entries(lists[0]?.list ?? []))
       yield { place: `${place}[${key}]`, fields: isObject(entry) ? { ...others, key, ...entry } : notObject };
@@ -152,14 +157,20 @@ const notObject = 'this is not an object: put the fields in { }';
 /** Returns the arrays and objects whose entries are records, each with the keys that lead to it; none that is inside another. */
 function findLists(
   value: unknown,
+  pages: ReadonlySet<string>,
   isRecord: (entry: unknown) => boolean,
   path = '',
 ): readonly { readonly path: string; readonly list: object }[] {
-  if (Array.isArray(value)) return path === '' || value.some(isRecord) ? [{ path, list: value }] : [];
+  if (Array.isArray(value)) {
+    const isList = path === '' || value.some(isRecord) || (value.length === 0 && pages.has(path));
+    return isList ? [{ path, list: value }] : [];
+  }
   const entries = isObject(value) ? Object.entries(value) : [];
   const records = entries.filter(([key, entry]) => isObject(entry) && isRecord({ key, ...entry }));
   if (records.length > entries.length / 2) return [{ path, list: Object(value) as object }];
-  return entries.flatMap(([key, entry]) => findLists(entry, isRecord, path === '' ? key : `${path}.${key}`));
+  return entries.flatMap(([key, entry]) =>
+    findLists(entry, pages, isRecord, path === '' ? key : `${path}.${key}`),
+  );
 }
 
 export function isObject(value: unknown): value is SourceFields {

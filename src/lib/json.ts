@@ -1,5 +1,4 @@
 import {
-  createScanner,
   type ParseErrorCode,
   printParseErrorCode,
   visit,
@@ -200,24 +199,6 @@ const advice: Readonly<Record<string, string>> = {
   InvalidEscapeCharacter: 'JSON has no such escape: write \\\\ for a backslash',
   InvalidCharacter: 'this character is not allowed here: escape it, such as \\n or \\t',
 };
-
-/** Returns a text of JSON without the commas after the last values of its objects and lists. */
-export function dropTrailingCommas(text: string): string {
-  const scanner = createScanner(text, true);
-  const kept: string[] = [];
-  let start = 0;
-  for (let last = '', at = 0; ;) {
-    scanner.scan();
-    const offset = scanner.getTokenOffset();
-    const token = text.slice(offset, offset + scanner.getTokenLength());
-    if (last === ',' && /^[\]}]$/.test(token)) {
-      kept.push(text.slice(start, at));
-      start = at + 1;
-    }
-    if (token === '') return kept.join('') + text.slice(start);
-    [last, at] = [token, offset];
-  }
-}
 
 /** Key → the order of the keys in its value. */
 export interface KeyOrder extends ReadonlyMap<string, KeyOrder> {}

@@ -137,11 +137,20 @@ const environment = 'the environment';
 /**
  * Parses a file of variables as systemd reads an `EnvironmentFile`: systemd.exec(5). Lines without a name that a variable
  * can have are skipped.
+ * @param skip called with the number of each skipped line
  */
-export function parseEnvironmentFile(text: string): Readonly<Record<string, string>> {
+export function parseEnvironmentFile(
+  text: string,
+  skip: (line: number) => void = () => {},
+): Readonly<Record<string, string>> {
   const variables: Record<string, string> = {};
-  for (const [, name = '', quoted, escaped = '', rest = ''] of text.matchAll(assignments)) {
-    if (quoted === undefined || !/^[A-Za-z_]\w*$/.test(name.trim())) continue;
+  for (const match of text.matchAll(assignments)) {
+    const [, name = '', quoted, escaped = '', rest = ''] = match;
+    if (name.trim() === '' && quoted === undefined) continue;
+    if (quoted === undefined || !/^[A-Za-z_]\w*$/.test(name.trim())) {
+      skip(text.slice(0, match.index).split('\n').length);
+      continue;
+    }
     const unquoted = quoted.replaceAll(quotes, (_, single = '', double = '') =>
       String(single || double.replaceAll(/\\(?:\n|(["\\`$]))/g, '$1')),
     );

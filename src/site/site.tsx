@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { trackRemovedBots } from '../catalogue/changes/change-index.ts';
-import type { Origin } from '../git/remotes.ts';
+import type { Origin } from '../git/hosts.ts';
 import { formPaths } from '../http/middleware.ts';
 import type { ReportError } from '../http/problem.ts';
 import type { Log } from '../lib/log.ts';

@@ -138,6 +138,27 @@ describe('the pages of the site', () => {
     match(await get('/bots/7'), /<html lang="en"/);
   });
 
+  it('of a bot show similar ones in other languages too, each with its authors', async () => {
+    settings = toSettings({ language: 'de' });
+    const texts = [
+      { ja: ['八', '答えます。'], ru: ['Восемь', 'Да.'] },
+      { en: ['Nine', 'Plays.'] },
+      { de: ['Zehn', 'Spielt.'] },
+      { ru: ['Одиннадцать', 'Играет.'] },
+      { fr: ['Douze', 'Joue.'] },
+    ] as const;
+    for (const [i, names] of texts.entries())
+      bots.set(sampleBot(String(8 + i), names, { category: 'music', authors: ['1', '2'] }));
+    profiles.set('2.json', { name: 'Ada', website: null, description: {} });
+    const [, similar = ''] = /<section class="similar"([^]*?)<\/section>/.exec(await get('/bots/8')) ?? [];
+    const cards = [...similar.matchAll(/(Zehn|Nine|Одиннадцать|Douze)<[^]*?<p class="by">(.*?)<\/p>/g)];
+    const authors = 'by <bdi>Ada</bdi> · 2 authors';
+    deepStrictEqual(
+      cards.map(([, ...shown]) => shown),
+      ['Одиннадцать', 'Zehn', 'Nine'].map((name) => [name, authors]),
+    );
+  });
+
   it('lead to each language of the interface, back where the reader was, and have it from then on', async () => {
     match(
       await get('/docs'),

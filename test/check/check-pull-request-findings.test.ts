@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
@@ -57,9 +57,12 @@ describe('an address in a pull request', () => {
   });
 
   it('stays valid as it is listed', async () => {
-    const { folder } = catalogueOfTwo({ [pagePath(homer)]: homers(listed) });
-    deepStrictEqual((await checkWorkTree(folder)).found, []);
-    strictEqual((await botshelf(folder, ['check'])).code, 0);
+    const repo = catalogueOfTwo({ [pagePath(homer)]: homers(listed, `![](${signed})`) });
+    deepStrictEqual((await checkWorkTree(repo.folder)).found, []);
+    strictEqual((await botshelf(repo.folder, ['check'])).code, 0);
+    const other = { ...listed, support: 'https://example.org/' };
+    pullRequest(repo, { [pagePath(homer)]: homers(other, `![](${signed})`) });
+    doesNotMatch((await check(repo)).text, /address|image-expires/);
   });
 });
 

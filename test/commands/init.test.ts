@@ -35,6 +35,7 @@ describe('botshelf init', () => {
       'bots/.gitkeep',
       'botshelf.json',
     ]);
+    match(readFileSync(join(folder, '.prettierignore'), 'utf8'), /^bots\/\ncollections\/$/m);
     strictEqual(repo.status(), '');
     strictEqual((await botshelf(folder, ['check'])).stdout, '1 file, 0 faults\n');
 

@@ -1,10 +1,10 @@
-import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUnavailable } from '../../src/bot/errors.ts';
 import { createStateRef, type StateRef, pruneHistory } from '../../src/counts/state-ref.ts';
 import { toShardPath } from '../../src/counts/state.ts';
-import { CommitEvents } from '../../src/git/branch-feed.ts';
+import { writeHistory } from '../../src/git/commit-files.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { readState } from '../support/counts.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
@@ -62,10 +62,9 @@ describe('the state ref', () => {
 
   it('commits nothing where the tree would stay as it is, and publishes each commit', async () => {
     const repository = testRepository({ file: 'text' });
-    const commits = new CommitEvents(silentLog);
     const published: unknown[] = [];
-    commits.subscribe((event) => published.push(event));
-    const state = createStateRef(openerOf(repository.folder), silentLog, commits);
+    const branch = { publish: (event: unknown) => void published.push(event) };
+    const state = createStateRef(openerOf(repository.folder), silentLog, branch);
     const first = await state.commit(null, one, 'Count 1 bot');
     strictEqual(await state.commit(first, one, 'Count 1 bot'), first);
     deepStrictEqual(published, [{ ref: 'state', commit: first }]);
@@ -180,5 +179,42 @@ describe('pruning the history of the state', () => {
       'refs/botshelf/state',
     );
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
+  });
+
+  it('keeps who changed tokens, on any machine, in the last 10,000 changes, and the tree of none', async () => {
+    const repository = testRepository({ file: 'text' });
+    const opened = await openUntilEnd(repository.folder);
+    const tree = repository.git('rev-parse', 'HEAD^{tree}');
+    const write = async (begin: number, messages: readonly string[]): Promise<string> =>
+      await writeHistory(
+        opened,
+        messages.map((message, i) => ({
+          tree,
+          committer: `Botshelf <botshelf@localhost> ${begin + i} +0000`,
+          message,
+          files: new Map(),
+        })),
+      );
+    const issued = Array.from({ length: 10_000 }, (_, i) => `Issue a token to ${i}, by account 1`);
+    const revoked = 'Revoke the tokens of 7, 8, by user marge';
+    const merged = [
+      await write(1, [...issued, 'Count 2 bots']),
+      await write(20_000, ['Count 1 bot', revoked]),
+    ].flatMap((parent) => ['-p', parent]);
+    const empty = repository.git('mktree', '--missing', '-z');
+    const merge = repository.git('commit-tree', empty, ...merged, '-m', 'Merge the counts of a replica');
+    repository.git('update-ref', 'refs/botshelf/state', merge);
+    const list = (format: string): string[] =>
+      repository.git('log', '--reverse', `--format=${format}`, 'refs/botshelf/state').split('\n');
+    strictEqual(await pruneHistory(opened, 30_000), 3);
+    strictEqual(await pruneHistory(opened, 30_000), 0);
+    deepStrictEqual(list('%s'), [...issued.slice(1), revoked, 'Merge the counts of a replica']);
+    deepStrictEqual(new Set(list('%T')), new Set([empty]));
+    const [first] = list('%H');
+    const args = ['commit-tree', empty, '-p', 'refs/botshelf/state', '-m', 'Count 3 bots'];
+    repository.git('update-ref', 'refs/botshelf/state', repository.git(...args));
+    strictEqual(await pruneHistory(opened, Date.now() / 1000 + 1000), 1);
+    deepStrictEqual(list('%s'), [...issued.slice(1), revoked, 'Count 3 bots']);
+    ok(!list('%H').includes(String(first)));
   });
 });

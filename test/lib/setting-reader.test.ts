@@ -32,4 +32,11 @@ describe('a file of variables', () => {
     it(`is read as systemd does: ${what}`, () => {
       deepStrictEqual(parseEnvironmentFile(text), variables);
     });
+
+  it('names the lines that systemd skips, not blank ones and comments', () => {
+    const lines: number[] = [];
+    const text = 'A\n#B\n \n\r\nC="1\n2"\nexport D=1\nE=1 \\\n2=3\n2=3\n=4\n';
+    parseEnvironmentFile(text, (line) => lines.push(line));
+    deepStrictEqual(lines, [1, 7, 10, 11]);
+  });
 });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { mainFile } from '../support/command-line.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -17,6 +17,19 @@ describe('botshelf in a process of its own', () => {
       encoding: 'utf8',
     });
     deepStrictEqual([status, stdout, stderr], [0, `${version}\n`, '']);
+  });
+
+  it('alone reads the file of --env-file, which may be a pipe', () => {
+    const run = (command: string): ReturnType<typeof spawnSync> =>
+      spawnSync('sh', ['-c', command], {
+        cwd: top,
+        encoding: 'utf8',
+        env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}` },
+      });
+    const { stdout } = run('printf "PORT=81\\n" | bin/botshelf.js --env-file /dev/stdin settings');
+    match(String(stdout), /^PORT\n(?: {2}.*\n)* {2}now: 81, from the environment$/m);
+    const { status, stderr } = run('bin/botshelf.js --env-file gone settings');
+    deepStrictEqual([status, stderr], [2, 'there is no gone: check the path\n']);
   });
 
   it('names the Node that it needs on an older one, where it also builds nothing', () => {

@@ -276,6 +276,8 @@ describe('proposals', () => {
     strictEqual(proposals.list.medianWaitMs(), undefined, 'four decisions');
     await decide(40);
     strictEqual(proposals.list.medianWaitMs(), 3 * 3_600_000);
+    for (let n = 0; n < 6; n++) await decide(-1);
+    strictEqual(proposals.list.medianWaitMs(), 3_600_000, 'an hour at least, also if a clock was wrong');
     await atTime(Date.now() + 31 * 86_400_000, async () => {
       strictEqual(await Promise.resolve(proposals.list.medianWaitMs()), undefined);
     });

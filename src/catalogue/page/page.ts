@@ -7,7 +7,6 @@ import { editedTimeAfter } from '../../bot/clock.ts';
 import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
 import {
   createLocator,
-  dropTrailingCommas,
   setKeys,
   type JsonFault,
   readStrictJson,
@@ -78,7 +77,7 @@ function describeFrontMatter(
 ): readonly JsonFault[] {
   const { offset, rule } = faults[0];
   if (rule !== 'json') return faults;
-  if ('data' in readStrictJson(dropTrailingCommas(json), '')) {
+  if ('data' in readStrictJson(json.replaceAll(/,(?=\s*[\]}])/g, ''), '')) {
     const message =
       'a comma comes after the last value, which Prettier puts there: remove it or run "botshelf format", and add this folder to .prettierignore';
     return [{ offset, rule: 'trailing-comma', message }];

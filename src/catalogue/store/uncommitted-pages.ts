@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatIsoTime } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { english } from '../../bot/locale.ts';
-import { listUncommittedFiles, findConversion } from '../../git/changed-files.ts';
-import type { Repository, RepositoryOpener } from '../../git/repository.ts';
+import { listUncommittedFiles } from '../../git/history.ts';
+import { findConversion, type Repository, type RepositoryOpener } from '../../git/repository.ts';
 import type { Log } from '../../lib/log.ts';
 import { botsFolder, parseFilePath, pathOf } from '../page/layout.ts';
 

@@ -7,6 +7,7 @@ import { assembleRecord, type FilledMainPage, listElement, noCachedImages } from
 import type { PreviewProps } from '../page/preview.tsx';
 import { english, type Locale, toCanonicalLocale, findLanguages } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import {
   toCanonicalForm,
@@ -29,7 +30,7 @@ import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import type { MessageKey } from '../../site/language/messages.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { profileFormPath, withParameter } from '../../site/page/addresses.ts';
-import { withoutBidiControls } from '../../site/page/elements.tsx';
+import { listNamedAuthors, withoutBidiControls } from '../../site/page/elements.tsx';
 import type { Viewer } from '../../site/page/page-context.tsx';
 import {
   collectionFields,
@@ -392,6 +393,7 @@ export function createPreview(
   { data, page }: FormFile,
   images: readonly FormImage[],
   { text, categories }: Pick<PageLanguage, 'text' | 'categories'>,
+  index: AuthorIndex,
 ): PreviewProps['preview'] {
   const { id = '', locale: tag = '' } = { ...first, ...texts };
   const locale = toCanonicalLocale(tag.trim()) ?? english;
@@ -403,7 +405,8 @@ export function createPreview(
   const botId = parseBotId(listed?.id ?? id.trim()) ?? unknownId;
   const avatar = images.find(({ field }) => field === 'avatar')?.path ?? null;
   const cachedImages = schema === 'main-page' ? { ...noCachedImages, avatar } : listed?.cachedImages;
-  return { bot: listElement(assembleRecord(botId, main, [], cachedImages)), locale };
+  const bot = listElement(assembleRecord(botId, main, [], cachedImages));
+  return { bot, locale, authors: listNamedAuthors(index, bot.authors) };
 }
 
 /** Replaces an ID that is wrong. */

@@ -6,7 +6,7 @@ import { useLanguage } from '../../site/page/page-context.tsx';
 
 export interface PreviewProps extends Pick<ProseProps, 'html' | 'retry'> {
   /** Undefined for what is not a bot. */
-  readonly preview: Pick<ListedBot, 'bot' | 'locale'> | undefined;
+  readonly preview: Pick<ListedBot, 'bot' | 'locale' | 'authors'> | undefined;
   /** The text whose HTML it is. */
   readonly page: string;
 }

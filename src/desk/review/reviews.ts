@@ -29,7 +29,7 @@ import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposal
 import type { ProposalDetails } from '../../proposals/proposals.ts';
 import type { PreviewProps } from '../page/preview.tsx';
 import { type ShownField, type ShownPageChange, toShownPages } from '../../site/changes/changed-fields.tsx';
-import { withoutBidiControls } from '../../site/page/elements.tsx';
+import { listNamedAuthors, withoutBidiControls } from '../../site/page/elements.tsx';
 import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
 
 /** All that a reviewer sees of a proposal, but for the rendered pages. */
@@ -140,7 +140,7 @@ function parseOthers(texts: FileTexts): ComparedFile[] {
  * copies only.
  */
 export async function renderPreview(
-  { bots, markdown }: DeskParts,
+  { authors, bots, markdown }: DeskParts,
   record: BotRecord | undefined,
   locale: Locale,
   isProposed: boolean,
@@ -154,7 +154,8 @@ export async function renderPreview(
   const listed = indexed && parseListElement(indexed);
   const isSame = listed?.images.avatar === record.images.avatar;
   const bot = listElement(isSame ? { ...record, cachedImages: listed.cachedImages } : record);
-  return { preview: { bot, locale }, page, html };
+  const preview = { bot, locale, authors: listNamedAuthors(authors, record.authors) };
+  return { preview, page, html };
 }
 
 /** Listed bots that a reviewer compares a proposal with. */

@@ -104,7 +104,8 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
       const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
       const namesLanguage = findLanguages(own, [locale]).length === 0;
-      return { bot: parseListElement(other), locale, namesLanguage, count, growth };
+      const named = listNamedAuthors(authors, other.facts.authors);
+      return { bot: parseListElement(other), locale, namesLanguage, count, growth, authors: named };
     });
     return (
       <BotPage
@@ -286,7 +287,7 @@ function Screenshots({
 
 function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode | null {
   const { t, href } = useLanguage();
-  if (similar.length === 0) return null;
+  if (similar.length < 2) return null;
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
     <section class="similar" aria-labelledby="similar">

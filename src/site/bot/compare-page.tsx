@@ -63,7 +63,7 @@ const maxSameName = 10;
 const maxIdLength = 60;
 
 /** A bot, in a column of the table. */
-interface Column extends Omit<ListedBot, 'namesLanguage'> {
+interface Column extends Omit<ListedBot, 'namesLanguage' | 'authors'> {
   readonly trustChanges: readonly TrustChange[];
 }
 

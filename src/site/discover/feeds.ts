@@ -177,6 +177,10 @@ function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<F
   const locale = findDefaultLocale(bot);
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const address = `${baseUrl}/bots/${indexed.id}`;
+  const named = listNamedAuthors(authors, bot.authors).map((author) =>
+    formatPerson(author.name, baseUrl + author.path),
+  );
+  const all = formatPerson(messages.text('bot.authors', { count: bot.authors.length }));
   return formatElement(
     'entry',
     { 'xml:lang': locale },
@@ -184,9 +188,7 @@ function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<F
     formatTextElement('id', `urn:botshelf:bot:${indexed.id}:${bot.created}`),
     formatTextElement('title', withoutBidiControls(name)),
     formatTextElement('summary', withoutBidiControls(description)),
-    ...listNamedAuthors(authors, bot.authors).map((author) =>
-      formatPerson(author.name, baseUrl + author.path),
-    ),
+    ...(named.length < bot.authors.length ? [...named, all] : named),
     formatTextElement('published', formatIsoTime(bot.created)),
     formatTextElement('updated', formatIsoTime(bot.edited)),
     formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),

@@ -25,7 +25,7 @@ export interface ListedBot {
   /** By how much of itself the count has grown in 30 days. */
   readonly growth: number | undefined;
   /** Its authors who have a name. */
-  readonly authors?: readonly NameLinkProps[];
+  readonly authors: readonly NameLinkProps[];
   /** When the bot last reported a count; left out if the page is not rendered again for that. */
   readonly reportedAt?: number | undefined;
 }
@@ -137,7 +137,7 @@ export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
 
 /** In one line: the category of a bot, in how many servers it is, and who has made it. */
 export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hidesAuthors'>): VNode {
-  const { bot, count, authors = [], hidesAuthors } = props;
+  const { bot, count, authors, hidesAuthors } = props;
   const { t, categoryName } = useLanguage();
   return (
     <div class="line">

@@ -237,7 +237,7 @@ function formatUnfilteredHeading(
   if (category !== undefined) return categoryTitle(category);
   if (filters.author !== undefined) {
     const path = toAuthorPath(filters.author);
-    const named = bots[0]?.authors?.find((author) => author.path === path);
+    const named = bots[0]?.authors.find((author) => author.path === path);
     return text('feed.byAuthor', { author: named?.name ?? filters.author });
   }
   return text(

@@ -191,7 +191,7 @@ export interface Messages extends Dates {
   readonly ago: (time: number, now: number) => string;
   /** Formats a length of time, rounded up, in its largest unit: 20 minutes, 2 days. */
   readonly duration: (milliseconds: number) => string;
-  /** Formats how many days, months or years before the day of `now` a time is: today, 2 days ago, last month. */
+  /** Formats how many days, months or years before the day of `now` a time is: today, 2 days ago, last month; the day of a later one. */
   readonly daysAgo: (time: number, now: number) => string;
   /** Returns the name of a language in this language. */
   readonly languageName: NameLanguage;
@@ -238,7 +238,8 @@ export function createMessages(
     },
     daysAgo(time, now) {
       const days = Math.floor(now / msPerDay) - Math.floor(time / msPerDay);
-      return days < 1 ? relative.format(0, 'day') : own.ago(0, days * msPerDay);
+      if (days < 0) return own.day(time);
+      return days === 0 ? relative.format(0, 'day') : own.ago(0, days * msPerDay);
     },
     languageName: createLanguageNames(locale),
   };

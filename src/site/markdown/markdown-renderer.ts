@@ -48,7 +48,12 @@ markdown.linkify.add('www.', {
   },
   normalize: (match) => void (match.url = `http://${match.url}`),
 });
-markdown.use(alerts, { icons: {} }).use(footnotes).inline.ruler.disable('footnote_inline');
+// An alert with more in its first line is a plain quote on GitHub.
+const alert = '(?:tip|note|important|warning|caution)(?=\\][ \\t]*(?:\\n|$))';
+markdown
+  .use(alerts, { icons: {}, markers: [alert] })
+  .use(footnotes)
+  .inline.ruler.disable('footnote_inline');
 markdown.validateLink = isLinkable;
 
 // A table of hundreds of columns has as many cells in each row, however short the row is.

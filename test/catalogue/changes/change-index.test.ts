@@ -72,6 +72,16 @@ describe('the index of what changed in bots', () => {
     deepStrictEqual(page.changes[2]?.pages[0]?.fields, [{ name: 'name', before: 'Homer', after: 'Marge' }]);
   });
 
+  it('names the author of a commit in the encoding that the commit names', async () => {
+    repository.write(pagePath('7'), mainPage({ name: 'Marge' }));
+    // Git writes the bytes as they are: here UTF-8, which the commit says it is not.
+    const settings = ['i18n.commitEncoding=ISO-8859-1', 'user.name=Jürgen', 'user.email=j@example.org'];
+    repository.git(...settings.flatMap((setting) => ['-c', setting]), 'commit', '-qam', 'Edit');
+    const { changes } = await readBotChanges(await update(), id);
+    const names = changes.flatMap(({ by }) => (by.kind === 'person' ? by.name : []));
+    deepStrictEqual(names.toSorted(), ['Ada', 'JÃ¼rgen']);
+  });
+
   it('grows by the commits that pass, also after a restart, and says which bots have others', async () => {
     const index = await update();
     const other = botId('8');

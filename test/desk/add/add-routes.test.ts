@@ -46,7 +46,11 @@ describe('sending a form', () => {
   before(async () => {
     const french = translation('Homer', 'Répond aux questions.', 'Bonjour.');
     site = await openLoginSite({
-      files: { 'botshelf.json': proposalSettings, [pagePath(homer, 'fr')]: french },
+      files: {
+        'botshelf.json': proposalSettings,
+        [pagePath(homer, 'fr')]: french,
+        [`people/${author}.json`]: profile(),
+      },
       env: { BOTSHELF_IMAGES: 'on' },
       prepare: async ({ folder }) => await keepImages(folder, images, { width: 64, height: 64 }),
     });
@@ -190,6 +194,7 @@ describe('sending a form', () => {
       new RegExp(`id="advice-${field}"><div class="asks images"><img src="([^"]*)"`).exec(text)?.[1];
     match(pathOf('avatar') ?? '', /^\/appdata\/[0-9a-f]{64}\.128\.webp$/);
     ok(text.includes(`<span class="avatar"><img src="${pathOf('avatar')}"`));
+    match(text, /<ul class="cards" inert>[^]*<p class="by">by <bdi>Ada</);
     match(pathOf('cover') ?? '', /^\/appdata\/[0-9a-f]{64}\.320\.webp$/);
     match(
       text,

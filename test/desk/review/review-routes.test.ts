@@ -17,6 +17,7 @@ import {
 import { commitUnreadable, importProposals, openProposals, sentStep } from '../../support/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { profile } from '../../support/side-files.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 
 const [maintainer, colleague] = ['42', '43'];
@@ -106,7 +107,8 @@ describe('the review of proposals', () => {
         await sendAll(repo, all);
         commitUnreadable(repo, botId('1005'), { id: accountId('709'), name: 'Proposer 709' });
       };
-      site = await openLoginSite({ files: settings(), prepare });
+      const people = { [`people/${author}.json`]: profile() };
+      site = await openLoginSite({ files: { ...settings(), ...people }, prepare });
     });
 
     it('what waits, oldest first, with its kind, its account and what to look at', async () => {
@@ -142,7 +144,7 @@ describe('the review of proposals', () => {
     it('the changes word by word, both pages, the links, the note, the permissions and the buttons', async () => {
       const { page, visitor } = await open(reviewOf(homer, 702));
       match(page.text, /Answers <span[^>]*>Added: <\/span><ins>all <\/ins>questions/);
-      match(page.text, /As it is[^]*As proposed/);
+      match(page.text, /As it is[^]*by <bdi>Ada<[^]*As proposed[^]*by <bdi>Ada</);
       match(
         page.text,
         /href="https:\/\/homer.example\/" target="_blank" rel="noopener noreferrer nofollow ugc"/,

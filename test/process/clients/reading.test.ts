@@ -117,6 +117,7 @@ print(json.dumps([listed, first, read, posted, status, counts, moved]))
   const faults = [
     { status: 502, headers: { 'Content-Type': 'text/html' }, body: '<p>Bad gateway</p>' },
     { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<p>No service</p>' },
+    { status: 404, headers: { 'Content-Type': 'application/problem+json' }, body: '{"detail": "nothing"}' },
     'cut',
     { status: 503, headers: { 'Content-Type': 'application/problem+json' }, body: '{"detail": "starting"}' },
   ] as const;

@@ -183,10 +183,16 @@ describe("a bot's page", () => {
   it('warns of full control beside the button that adds the bot, and on its card', () => {
     const invite = 'https://discord.com/oauth2/authorize?client_id=42&scope=bot&permissions=';
     const warned = { ...props.bot, invite: `${invite}8` };
-    const similar = [
-      { bot: warned, locale: props.locale, namesLanguage: false, count: undefined, growth: undefined },
-    ];
-    const html = render({ bot: warned, similar });
+    const card = {
+      locale: props.locale,
+      namesLanguage: false,
+      count: undefined,
+      growth: undefined,
+      authors: [],
+    };
+    const similar = [{ bot: warned, ...card }];
+    doesNotMatch(render({ similar }), /Full control/, 'one card is no shelf');
+    const html = render({ bot: warned, similar: [...similar, { bot: { ...warned, id: '43' }, ...card }] });
     match(
       html,
       /aria-describedby="full-control">Add to server<\/a><a id="full-control" class="warning" href="#permissions">Asks for full control of your server</,

@@ -9,8 +9,10 @@ import { testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
+const ada = { name: 'Ada', website: null, description: {} };
+
 const common = {
-  authors: new AuthorIndex(new MutableBotIndex(), { files: new Map() }, new CurrentCache()),
+  authors: new AuthorIndex(new MutableBotIndex(), { files: new Map([['1.json', ada]]) }, new CurrentCache()),
   name: 'Botshelf',
   title: 'New bots',
   path: '/feeds/new.atom',
@@ -25,9 +27,9 @@ describe('a feed', () => {
       sampleBot(
         '8',
         { fr: ['Huit', 'Répond.'], en: ['Eight', 'x'] },
-        { category: 'music', created: 5000, edited: 9000 },
+        { category: 'music', authors: ['2', '1', '3'], created: 5000, edited: 9000 },
       ),
-      sampleBot('7', undefined, { created: 1000, edited: 2000 }),
+      sampleBot('7', undefined, { authors: ['2'], created: 1000, edited: 2000 }),
     ];
     const root = parseXml(makeFeed({ ...common, bots }).body.toString());
     strictEqual(root.name, 'feed');
@@ -46,6 +48,10 @@ describe('a feed', () => {
         ['alternate', 'https://bots.example.org/?sort=newest'],
       ],
     );
+    const authors = childrenOf(root, 'entry').map((entry) =>
+      childrenOf(entry, 'author').flatMap((author) => textsOf(author, 'name')),
+    );
+    deepStrictEqual(authors, [['Ada', '3 authors'], ['1 author']], 'where some have no name');
     const [entry] = childrenOf(root, 'entry');
     if (entry === undefined) throw new Error('no entry');
     strictEqual(entry.attributes['xml:lang'], 'fr');
@@ -67,7 +73,7 @@ describe('a feed', () => {
       fc.property(text, text, (name, description) => {
         const feed = makeFeed({ ...common, bots: [sampleBot('7', { en: [name, description] })] });
         const [entry] = childrenOf(parseXml(feed.body.toString()), 'entry');
-        strictEqual(entry?.children.length, 7);
+        strictEqual(entry?.children.length, 8);
       }),
     );
   });

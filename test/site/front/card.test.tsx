@@ -21,6 +21,7 @@ function renderCards(bots: readonly Keys[]): string {
     count,
     growth,
     reportedAt,
+    authors: [],
     bot: parseListElement(sampleBot(String(i + 1), undefined, keys)),
     locale: 'en' as Locale,
   }));
@@ -42,6 +43,9 @@ describe('a card', () => {
     const powerful = { invite: `${invite}&permissions=8`, nsfw: true, codehost };
     deepStrictEqual(tagsOf(powerful), ['Full control', '18+']);
   });
+
+  it('says how many authors a bot has if none has a name', () =>
+    match(renderCards([{ authors: ['1', '2'] }]), /<p class="by">2 authors<\/p>/));
 
   it('has no tag that four of five bots of a long list have, but warnings and the language', () => {
     const plain = Array.from({ length: 10 }, (): Keys => ({ invite }));

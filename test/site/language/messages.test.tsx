@@ -105,4 +105,10 @@ describe('the messages of a language', () => {
       strictEqual(english.ago(now - milliseconds, now), text);
     strictEqual(inLocale('ru').ago(now - 2 * 86_400_000, now), 'позавчера');
   });
+
+  it('say how many days ago something was, and the day of what is later', () => {
+    strictEqual(english.daysAgo(now, now), 'today');
+    strictEqual(english.daysAgo(now - 2 * 86_400_000, now), '2 days ago');
+    strictEqual(english.daysAgo(Date.UTC(9999, 11, 31), now), 'December 31, 9999');
+  });
 });

@@ -49,14 +49,18 @@ describe('markdown of strangers', () => {
     const html = await render(`> [!WARNING]
 > Needs **all** rights.
 
-> [!tip] <script>alert(1)</script>Own title
-> Try it.
+> [!tip]\t
+> Try <script>alert(1)</script>it.
+
+> [!NOTE] Own title
+> No alert.
 
 One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.www.b.org or ^[this].
 
 [^1]: The *note*. <b id="fn2" class="markdown-alert markdown-alert-note">x</b>`);
     match(html, /<div class="markdown-alert markdown-alert-warning"><p>Warning<\/p><p>Needs <strong>all</);
-    match(html, /<div class="markdown-alert markdown-alert-tip"><p>Own title<\/p><p>Try it\./);
+    match(html, /<div class="markdown-alert markdown-alert-tip"><p>Tip<\/p><p>Try it\./);
+    match(html, /<blockquote>\n<p>\[!NOTE\] Own title<br>/);
     match(
       html,
       /One<sup><a href="#fn1" id="fnref1">\[1\]<\/a><\/sup>, another<sup><a href="#fn1" id="fnref1:1">/,

@@ -258,12 +258,14 @@ async function decide(
     const path = opened.url.pathname + (isOwn ? '/withdraw' : '');
     page = await visitor.press(opened, path, fields);
     const { status, url } = page;
-    // A login of the last hour is asked for, which to a wrong clock is a day old.
+    if (status !== 200) return { status, outcome: status >= 500 ? 'maybe' : 'refused' };
+    // To a wrong clock the login is a day old, and one of the last hour is asked for.
     if (url.origin !== opened.url.origin) {
       await visitor.logIn(page, who);
       return { status, outcome: 'refused' };
     }
-    return { status, outcome: status === 200 ? 'done' : status >= 500 ? 'maybe' : 'refused' };
+    const isTakenBack = fields['decision'] === 'taken-back' && url.search === '';
+    return { status, outcome: isOwn || isTakenBack || url.searchParams.has('done') ? 'done' : 'refused' };
   };
   const base = { ...about(step), bot, account };
   const decision = { decision: step.do, reason: 'duplicate', text: 'Words.' };

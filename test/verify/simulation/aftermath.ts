@@ -350,7 +350,7 @@ function listOperations(
 
 /** Finds in the reflogs of the remote and of all machines where a branch was moved to a commit that lacks what it had. */
 function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[] {
-  const remoteTips = new Set(readMoves(shared.folder).flatMap(({ from, to }) => [from, to]));
+  const remoteTips = readMoves(shared.folder).flatMap(({ from, to }) => [from, to]);
   const places = [
     { index: null, clone: shared, gitFolder: shared.folder },
     ...machines.map(({ index, clone }) => ({ index, clone, gitFolder: `${clone.folder}/.git` })),
@@ -371,8 +371,8 @@ function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[
           .startsWith('Replay, on the rewritten branch');
         const found = isReplay ? clone.git('rev-parse', `${to}^`) : to;
         // What the machine merged last, although a force push may have moved the remote back to an older one since.
-        const history = clone.git('rev-list', '--topo-order', from).split('\n');
-        const common = history.find((id) => remoteTips.has(id) && !isAncestor(id, found));
+        const history = new Set(clone.git('rev-list', from).split('\n'));
+        const common = remoteTips.findLast((id) => history.has(id) && !isAncestor(id, found));
         return {
           machine: index,
           isForced: index === null && rewrites.some(({ old, commit }) => old === from && commit === to),

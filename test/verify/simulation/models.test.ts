@@ -156,6 +156,10 @@ describe('the model of the branch', () => {
     deepStrictEqual(find({ before: new Map([['1 website', 'z']]) }), []);
     deepStrictEqual(find({ remote: new Map([['1 website', 'z']]) }), []);
     deepStrictEqual(find({ machine: 2, remote: new Map([['1 website', 'z']]) }), [answered]);
+    const pushed = { ...answered, machine: null };
+    const findPushed = (more: Partial<Rewrite>): AnsweredWrite[] => findLost([], [pushed], [move(more)]);
+    deepStrictEqual(findPushed({}), [pushed]);
+    deepStrictEqual(findPushed({ before: new Map([['1 website', 'z']]) }), []);
   });
 
   it('refuses that an answer names a commit that did not make the change', () => {

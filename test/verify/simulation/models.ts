@@ -180,7 +180,8 @@ export interface Rewrite {
 
 /**
  * Whether a force push explains that no commit of the branch has a write: it dropped the commit, or the machine, which
- * makes one commit of all that it had not pushed, had replaced the value itself or found another one at the remote.
+ * makes one commit of all that it had not pushed, had replaced the value itself or found another one at the remote. What
+ * people had pushed is such a write of any machine once the remote came back from a backup without it.
  */
 export function isDropped(
   { machine, register, value }: AnsweredWrite,
@@ -190,7 +191,7 @@ export function isDropped(
     (rewrite) =>
       rewrite.dropped.some(({ writes }) => writes.get(register) === value) &&
       (rewrite.machine === null ||
-        (rewrite.machine === machine &&
+        ((machine === null || rewrite.machine === machine) &&
           (rewrite.before.get(register) !== value ||
             rewrite.common.get(register) !== rewrite.remote.get(register)))),
   );

@@ -88,7 +88,7 @@ describe('authors', () => {
     deepStrictEqual(textsOf(feed, 'title'), ['Bots by Ada <b> · Botshelf']);
     const entry = childrenOf(feed, 'entry').find((bot) => textsOf(bot, 'title')[0] === 'Seven');
     const named = entry ? childrenOf(entry, 'author').flatMap((author) => textsOf(author, 'name')) : [];
-    deepStrictEqual(named, ['عمر', 'Ada <b>']);
+    deepStrictEqual(named, ['عمر', 'Ada <b>', '3 authors']);
     match(await text('/sitemap.xml'), /<loc>[^<]*\/authors\/8<\/loc>/);
   });
 
