@@ -1,15 +1,9 @@
 import type { RenderableProps, VNode } from 'preact';
 import { isExpiring } from '../../bot/address.ts';
-import {
-  type InvitePermissions,
-  findOtherClient,
-  isServerInvite,
-  readInvite,
-  splitByHarm,
-} from '../../bot/invite.ts';
+import { type InvitePermissions, findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
 import { findImages } from '../../catalogue/store/bot-index.ts';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
-import { OtherScopes, withoutBidiControls, BotImage } from '../../site/page/elements.tsx';
+import { namePermissions, OtherScopes, withoutBidiControls, BotImage } from '../../site/page/elements.tsx';
 import { type FieldName, type FieldTexts, type FormField, parseValue, splitWords } from './fields.ts';
 import type { Form, FormFile, FormImage } from './forms.ts';
 
@@ -59,21 +53,15 @@ function Asked({ permissions, joins, scopes }: InvitePermissions): VNode {
   const { t } = useLanguage();
   if (!joins) return <p class="asks">{t('permissions.commandsOnly')}</p>;
   if (typeof permissions === 'string') return <p class="asks">{t(`permissions.${permissions}`)}</p>;
-  const [harmful, others] = splitByHarm(permissions);
+  const named = namePermissions(permissions, t);
+  const harmful = named.filter(({ isHarmful }) => isHarmful).length;
   return (
     <div class="asks">
-      <p>{t('advice.asks', { harmful: harmful.length, others })}</p>
+      <p>{t('advice.asks', { harmful, others: named.length - harmful })}</p>
       <ul>
-        {permissions.groups
-          .flatMap((group) => group.permissions)
-          .map((name) => (
-            <li key={name} class={harmful.includes(name) ? 'tag harm' : 'tag'}>
-              {t(`permission.${name}`)}
-            </li>
-          ))}
-        {permissions.unknownBits.map((bit) => (
-          <li key={bit} class="tag">
-            {t('permissions.unknown', { bit })}
+        {named.map(({ key, name, isHarmful }) => (
+          <li key={key} class={isHarmful ? 'tag harm' : 'tag'}>
+            {name}
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { type InvitePermissions, readInvite, splitByHarm, type StatedPermissions } from '../../bot/invite.ts';
-import { OtherScopes } from '../page/elements.tsx';
+import { namePermissions, OtherScopes } from '../page/elements.tsx';
 import { useLanguage } from '../page/page-context.tsx';
 
 /**
@@ -16,7 +16,15 @@ export function Permissions({ invite }: { readonly invite: string }): VNode {
         <h2 id={permissionsId}>{t('permissions.title')}</h2>
         <p>{read === undefined ? t('permissions.notKnown') : <Summary {...read} />}</p>
       </summary>
-      {read !== undefined && <Requested {...read} />}
+      {read !== undefined && (
+        <>
+          {read.joins && typeof read.permissions !== 'string' && <Stated {...read.permissions} />}
+          <OtherScopes scopes={read.scopes} />
+          <p class="muted">
+            <small>{t('permissions.source')}</small>
+          </p>
+        </>
+      )}
     </details>
   );
 }
@@ -43,47 +51,22 @@ function Summary({ permissions, joins }: InvitePermissions): VNode {
   );
 }
 
-function Requested({ permissions, scopes, joins }: InvitePermissions): VNode {
-  const { t } = useLanguage();
-  return (
-    <>
-      {joins && typeof permissions !== 'string' && <Stated {...permissions} />}
-      <OtherScopes scopes={scopes} />
-      <p class="muted">
-        <small>{t('permissions.source')}</small>
-      </p>
-    </>
-  );
-}
-
 /** The permissions that can do harm, then the others, folded. */
 function Stated(stated: StatedPermissions): VNode {
   const { t } = useLanguage();
-  const { administrator, groups, unknownBits } = stated;
-  const [harmful, others] = splitByHarm(stated);
+  const { administrator } = stated;
+  const named = namePermissions(stated, t);
+  const [harmful = [], others = []] = [true, false].map((isHarmful) =>
+    named.flatMap(({ key, name, ...own }) => (own.isHarmful === isHarmful ? <li key={key}>{name}</li> : [])),
+  );
   return (
     <>
       {administrator && <p class="notice warn">{t('permissions.administratorMeans')}</p>}
-      {harmful.length > 0 && (
-        <ul class="permissions harmful">
-          {harmful.map((name) => (
-            <li key={name}>{t(`permission.${name}`)}</li>
-          ))}
-        </ul>
-      )}
-      {others > 0 && (
+      {harmful.length > 0 && <ul class="permissions harmful">{harmful}</ul>}
+      {others.length > 0 && (
         <details>
-          <summary>{t('permissions.others', { count: others })}</summary>
-          <ul class="permissions">
-            {groups
-              .filter(({ name }) => name !== 'dangerous')
-              .flatMap((group) =>
-                group.permissions.map((name) => <li key={name}>{t(`permission.${name}`)}</li>),
-              )}
-            {unknownBits.map((bit) => (
-              <li key={bit}>{t('permissions.unknown', { bit })}</li>
-            ))}
-          </ul>
+          <summary>{t('permissions.others', { count: others.length })}</summary>
+          <ul class="permissions">{others}</ul>
         </details>
       )}
       {!administrator && <p class="muted">{t('permissions.notAdministrator')}</p>}

@@ -1,5 +1,5 @@
 import { type Change, diffWordsWithSpace } from 'diff';
-import { Fragment, type VNode } from 'preact';
+import { type ComponentChildren, Fragment, type VNode } from 'preact';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Permission } from '../../bot/invite.ts';
@@ -21,7 +21,7 @@ import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
-import { withoutBidiControls, Fact } from '../page/elements.tsx';
+import { withoutBidiControls, Fact, namePermissions } from '../page/elements.tsx';
 
 /** A value that differs, as text. Empty if there is none; both are where the value is not shown. */
 export interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
@@ -85,7 +85,7 @@ export interface ChangedFieldsProps extends Partial<Pick<BotChange, 'hasOtherCom
 
 /** What changes for a server that adds the bot, and then the fields word by word. */
 export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFieldsProps): VNode {
-  const { t, languageName } = useLanguage();
+  const { t, languageName, categoryName } = useLanguage();
   const namesLanguage = pages.length > 1 || pages.some(({ state }) => state !== 'edited');
   return (
     <>
@@ -101,7 +101,13 @@ export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFields
               (field) =>
                 (state !== 'added' || field.after !== '') && (
                   <Fact key={field.name} name={<FieldName name={field.name} />}>
-                    {state === 'added' ? <AddedValue {...field} /> : <ChangedWords {...field} />}
+                    {state === 'added' ? (
+                      <div class="typed">
+                        {field.name === 'category' ? categoryName(field.after) : field.after}
+                      </div>
+                    ) : (
+                      <ChangedWords {...field} />
+                    )}
                   </Fact>
                 ),
             )}
@@ -118,36 +124,23 @@ export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFields
 }
 
 function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNode | null {
-  const { t, text } = useLanguage();
-  const permissions = (['added', 'removed'] as const).flatMap((change) => {
-    const { groups, unknownBits } = invite[change];
-    const added = change === 'added';
-    const known = groups.flatMap((group) =>
-      group.permissions.map((name) => {
-        return { value: text(`permission.${name}`), added, isHarmful: group.name === 'dangerous' };
-      }),
-    );
-    const others = unknownBits.map((bit) => ({ value: text('permissions.unknown', { bit }), added }));
-    return [...known, ...others];
-  });
+  const { t } = useLanguage();
+  const permissions = (['added', 'removed'] as const).flatMap((change) =>
+    namePermissions(invite[change], t).map((named) => ({ ...named, added: change === 'added' })),
+  );
   if (permissions.length === 0 && !invite.isUnknown) return null;
   return (
     <dl class="changes">
       <Fact name={t('permissions.title')}>
         {permissions.map((permission) => (
-          <Fragment key={permission.value}>
-            <Changed {...permission} />{' '}
+          <Fragment key={permission.key}>
+            <Changed {...permission} value={permission.name} />{' '}
           </Fragment>
         ))}
         {invite.isUnknown && t('permissions.notKnown')}
       </Fact>
     </dl>
   );
-}
-
-function AddedValue({ name, after }: ShownField): VNode {
-  const { categoryName } = useLanguage();
-  return <div class="typed">{name === 'category' ? categoryName(after) : after}</div>;
 }
 
 /** The words of a value that change. Those of a page are folded. */
@@ -172,11 +165,12 @@ function ChangedWords({ name, before, after, words }: ShownField): VNode {
 }
 
 /** What was added or removed, with a word for screen readers. An addition that can do harm is not shown as good. */
-function Changed({
-  added,
-  value,
-  isHarmful = false,
-}: Pick<Words, 'added' | 'value'> & { readonly isHarmful?: boolean }): VNode {
+function Changed(props: {
+  readonly added: boolean;
+  readonly value: ComponentChildren;
+  readonly isHarmful?: boolean;
+}): VNode {
+  const { added, value, isHarmful = false } = props;
   const { t } = useLanguage();
   const Mark = added ? 'ins' : 'del';
   return (

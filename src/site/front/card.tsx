@@ -191,12 +191,18 @@ function listTags(
   const { owner, repo } = bot.codehost;
   const [prefix] = bot.trigger.prefix;
   const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, language);
+  const grown = (
+    <>
+      <span aria-hidden="true">▲ {t('card.thisMonth', { change: growth })}</span>
+      <span class="out-of-sight">{t('card.grown', { change: growth })}</span>
+    </>
+  );
   return [
     readInvite(bot.invite)?.fullControl === true && toTag('control', t('card.fullControl'), 'warning'),
     bot.nsfw && toTag('adult', t('bot.adult'), 'adult'),
     noCount && toTag('count', noCount, 'warning'),
     namesLanguage && toTag('language', languageName(locale, locales)),
-    growth >= minGrowth && toTag('growth', <Growth change={growth} />, 'good'),
+    growth >= minGrowth && toTag('growth', grown, 'good'),
     owner !== null && repo !== null && toTag('source', t('card.openSource'), 'good'),
     prefix !== undefined && toTag('prefix', t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })),
   ].filter((node): node is VNode => node !== null && typeof node === 'object');
@@ -212,16 +218,6 @@ function toTag(key: string, content: ComponentChildren, look = ''): VNode {
 
 const maxTags = 2;
 const minGrowth = 0.1;
-
-function Growth({ change }: { readonly change: number }): VNode {
-  const { t } = useLanguage();
-  return (
-    <>
-      <span aria-hidden="true">▲ {t('card.thisMonth', { change })}</span>
-      <span class="out-of-sight">{t('card.grown', { change })}</span>
-    </>
-  );
-}
 
 /**
  * Returns the keys of the tags that four of five bots of a long list have, which tell few apart. A warning is never left

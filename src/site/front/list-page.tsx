@@ -309,19 +309,20 @@ function FilterChips(props: ListPageProps): VNode {
           const others = { ...filters, [name]: isOn ? undefined : pageFilters[name].value };
           const to = { ...query, filters: others, sort: sortOf(query) };
           return (
-            <Chip key={name} {...{ to, current: isOn }}>
+            <Choice key={name} {...{ to, current: isOn }} class="chip">
               {t(`filter.${name}`)}
               {isOn && <span aria-hidden="true">✕</span>}
-            </Chip>
+            </Choice>
           );
         })}
         {own !== undefined && (
-          <Chip
+          <Choice
+            class="chip"
             to={withLanguage(query, filters.locale === own ? undefined : own)}
             current={filters.locale === own}
           >
             {t('filter.ownLanguage')}
-          </Chip>
+          </Choice>
         )}
         {(languages.length > 1 || filters.locale !== undefined) && (
           <li>
@@ -384,10 +385,6 @@ interface ChoiceProps {
   readonly current: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
-}
-
-function Chip(props: ChoiceProps): VNode {
-  return <Choice {...props} class="chip" />;
 }
 
 /** A link to another list, from its first page. */

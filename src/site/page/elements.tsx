@@ -1,12 +1,13 @@
 import type { RenderableProps, VNode, ComponentChildren } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import { formatIsoTime } from '../../bot/clock.ts';
-import type { InvitePermissions } from '../../bot/invite.ts';
+import type { InvitePermissions, StatedPermissions } from '../../bot/invite.ts';
 import type { FilledMainPage } from '../../bot/record.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type VariantWidth, toVariantPath } from '../../images/store.ts';
 import { directionOf } from '../../bot/locale.ts';
+import type { PageLanguage } from '../language/languages.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { ProposedHtml } from '../markdown/markdown.ts';
 import { feedsPath, toAuthorPath, toPathInLanguage } from './addresses.ts';
@@ -254,6 +255,24 @@ export function Byline({ bot, authors, isLinked }: BylineProps): VNode {
       {all && <> · {all}</>}
     </p>
   );
+}
+
+interface NamedPermission {
+  readonly key: string;
+  readonly name: ComponentChildren;
+  readonly isHarmful: boolean;
+}
+
+/** Names permissions, those with the most power first, and bits without a documented meaning. */
+export function namePermissions(
+  { groups, unknownBits }: StatedPermissions,
+  t: PageLanguage['t'],
+): NamedPermission[] {
+  const known = groups.flatMap(({ name: group, permissions }) =>
+    permissions.map((key) => ({ key, name: t(`permission.${key}`), isHarmful: group === 'dangerous' })),
+  );
+  const unknown = unknownBits.map((bit) => ({ key: `${bit}`, name: t('permissions.unknown', { bit }) }));
+  return [...known, ...unknown.map((bit) => ({ ...bit, isHarmful: false }))];
 }
 
 /** What an invite link requests besides a bot and its commands. */

@@ -87,20 +87,14 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
       {image && <meta property="og:image" content={image.address} />}
       {image && <meta property="og:image:alt" content={image.alt} />}
       <meta name="twitter:card" content={image?.isWide === true ? 'summary_large_image' : 'summary'} />
-      {data.map((thing) => (
-        <script
-          key={thing['@type']}
-          type="application/ld+json"
-          dangerouslySetInnerHTML={{ __html: printData(thing) }}
-        />
-      ))}
+      {data.map((thing) => {
+        // No text in it can end the element or begin a comment.
+        const json = JSON.stringify(thing).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
+        const html = { __html: json };
+        return <script key={thing['@type']} type="application/ld+json" dangerouslySetInnerHTML={html} />;
+      })}
     </>
   );
-}
-
-/** Prints data for a `script` element: no text in it can end the element or begin a comment. */
-function printData(data: LinkedData): string {
-  return JSON.stringify(data).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
 }
 
 /** Returns a language with a territory, such as pt_BR, as Open Graph names it. */
