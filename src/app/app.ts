@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
+import { readFileText } from '../catalogue/page/page-file.ts';
+import { addDeskPages, createViewerReader } from '../desk/desk.tsx';
 import type { Clone } from '../git/branch/clone.ts';
 import { type Api, type ApiParts, createApi } from '../http/api/api.ts';
 import {
@@ -15,15 +17,19 @@ import type { ResponseCache } from '../http/response-cache.ts';
 import { computeMaxConnections, listen, type ListeningServer } from '../http/server.ts';
 import type { Closers } from '../lib/closers.ts';
 import { basePathOf, formatAddress } from '../lib/network.ts';
+import { createOwnAttention } from '../site/discover/attention.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
-import { createPages, createSite, type Pages, type PagesParts } from '../site/site.tsx';
+import { createPages, createSite, type Pages } from '../site/site.tsx';
 import type { Config } from './config.ts';
 import { createProbeRoutes, type ServiceHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What the API and the pages are made from, and what watches them. */
 export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
-  Omit<PagesParts, 'site' | 'markdown'> &
+  Pick<
+    Parameters<typeof addDeskPages>[1],
+    'counts' | 'proposals' | 'drafts' | 'reports' | 'notify' | 'login' | 'tokens'
+  > &
   Pick<Clone, 'branch' | 'origin'> & {
     readonly config: Config;
     readonly health: ServiceHealth;
@@ -44,7 +50,17 @@ export async function openApp(parts: AppParts, closers: Closers): Promise<() => 
   const site = createSite(config, catalogue, parts.origin, log);
   const api = createApi({ ...parts, site, countRefusal: (reason) => metrics.tokenRefused(reason) });
   const markdown = closers.own(new Markdown(parts.cache, (url) => parts.images?.copyOf(url)));
-  const pages = createPages({ ...parts, site, markdown });
+  const { store, settings, blocked, collections } = catalogue;
+  const pageParts = { ...parts, site, markdown, store, settings, blocked, collections };
+  const shared = {
+    ...pageParts,
+    shareCards: parts.images?.shareCards ?? null,
+    viewerOf: createViewerReader(pageParts),
+    ownAttention: createOwnAttention(pageParts, config.catalogue),
+    readFile: (path: string) => readFileText(config.catalogue, path),
+  };
+  const pages = createPages(shared);
+  addDeskPages(pages, shared);
   const { handle, rewrite } = createApp(parts, api, pages);
   const { host, port, probePort, accessLog } = config;
   const options = { host, maxConnections: computeMaxConnections(), log };

@@ -111,6 +111,16 @@ export interface StatedPermissions {
   readonly unknownBits: readonly number[];
 }
 
+/** Returns the permissions that can do harm, and how many others there are. */
+export function splitByHarm({
+  groups,
+  unknownBits,
+}: StatedPermissions): [harmful: readonly Permission[], others: number] {
+  const harmful = groups.find(({ name }) => name === 'dangerous')?.permissions ?? [];
+  const all = groups.reduce((sum, { permissions }) => sum + permissions.length, unknownBits.length);
+  return [harmful, all - harmful.length];
+}
+
 const administratorBit = 3;
 
 /**

@@ -57,6 +57,45 @@ export function toLanguage(locale: string): string {
   return end === -1 ? locale : locale.slice(0, end);
 }
 
+/**
+ * Chooses the language to show a bot in: the best match of the wanted ranges (RFC 4647, lookup), else the bot's default.
+ * @param available the bot's languages, the default first
+ */
+export function chooseLocale(available: readonly Locale[], wanted: readonly string[]): Locale | undefined {
+  return findLanguages(wanted, available)[0] ?? available[0];
+}
+
+/** Returns the languages of a catalogue or a bot that are nearest to ranges, each once and best first. */
+export function findLanguages(ranges: readonly string[], known: readonly Locale[]): Locale[] {
+  return [...new Set(ranges.flatMap((range) => lookUp(known, range) ?? []))];
+}
+
+/** Whether one of the locales is in one of the languages, whatever the region. */
+export function isIn(languages: readonly Locale[], locales: readonly Locale[]): boolean {
+  return locales.some((locale) => languages.some((language) => toLanguage(language) === toLanguage(locale)));
+}
+
+/** Returns the direction that a language is written in. */
+export const directionOf = keepByLocale((locale): 'ltr' | 'rtl' => {
+  const { language, script } = new Intl.Locale(locale).maximize();
+  return rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
+});
+
+/** Finds the language itself, else a shorter form of it, else another regional form: pt-BR for pt-PT. */
+function lookUp(available: readonly Locale[], range: string): Locale | undefined {
+  const parts = (toCanonicalLocale(range) ?? '').split('-');
+  for (let length = parts.length; length > 0; length--) {
+    if (length > 1 && parts[length - 1]?.length === 1) continue;
+    const tag = parts.slice(0, length).join('-');
+    const found = available.find((locale) => locale === tag);
+    if (found !== undefined) return found;
+  }
+  const [language = ''] = parts;
+  return language === '' ? undefined : available.find((locale) => locale.startsWith(`${language}-`));
+}
+
+const rightToLeft = new Set(['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa', 'Yezi']);
+
 /** `english` is a well-formed tag, but not a language. Constructed on first use, which takes milliseconds. */
 let languageNames: Intl.DisplayNames | undefined;
 

@@ -10,7 +10,7 @@ import { readOrigin } from '../git/hosts.ts';
 import { readHead, readRef, stateRef, type Repository } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import { formatAddress, isPublicAddress } from '../lib/network.ts';
-import { callbackPath, isSecureOrigin } from '../login/settings.ts';
+import { callbackPath, isSecureOrigin } from '../login/session.ts';
 import { describeRemoteError } from '../sync/remote.ts';
 import { describeRewrite, listRewrites } from '../sync/rewrites.ts';
 import { createRemoteNotice, outOfStep } from '../sync/sync.ts';

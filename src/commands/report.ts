@@ -12,7 +12,7 @@ import {
   type Attention,
   type AttentionItem,
   toMessageValues,
-} from '../site/review/attention.ts';
+} from '../site/discover/attention.ts';
 import { withCatalogue } from './change-bots.ts';
 import { formatJson } from './output.ts';
 

@@ -16,10 +16,9 @@ import type { Log } from '../lib/log.ts';
 export async function serve(config: Config = readConfig()): Promise<void> {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Imported here only, so that an error in the settings is reported in a fraction of the time.
-  const [{ createLog }, { startService }, { SystemdNotifier }, { createProgress }] = await Promise.all([
+  const [{ createLog }, { startService }, { createProgress }] = await Promise.all([
     import('../lib/log.ts'),
     import('../app/service.ts'),
-    import('./serve.ts'),
     import('./output.ts'),
   ]);
   const log = await createLog(config.log);
@@ -52,7 +51,7 @@ export async function serve(config: Config = readConfig()): Promise<void> {
  * program systemd-notify does it: the unit needs `NotifyAccess=all`. Never throws: systemd then ends the service after
  * `TimeoutStartSec`, and the log says why.
  */
-export class SystemdNotifier {
+class SystemdNotifier {
   readonly #log: Log;
   #last: Promise<void> = Promise.resolve();
   #shownAt = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,6 @@
 import type { AccountId } from '../bot/commit-message.ts';
 import type { IdentityProvider } from './provider.ts';
-import { type Account, LoginError } from './session.ts';
-import { peoplePath } from './settings.ts';
+import { type Account, LoginError, peoplePath } from './session.ts';
 
 /** Someone as whom the visitors of a demo log in. */
 export interface DemoPerson extends Omit<Account, 'authenticatedAt'> {

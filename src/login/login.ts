@@ -9,10 +9,17 @@ import { writeAtomically } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { basePathOf } from '../lib/network.ts';
 import { LogThrottle } from '../lib/retry.ts';
-import type { AuthorizationRequest, IdentityProvider, Provider } from './provider.ts';
+import type { AuthorizationRequest, IdentityProvider, Provider, LoginSettings } from './provider.ts';
 import type { LogOuts } from './log-outs.ts';
-import { type Account, LoginError, maxSessionMs, parseReturnPath, type Session } from './session.ts';
-import { isSecureOrigin, type LoginSettings, callbackPath } from './settings.ts';
+import {
+  type Account,
+  LoginError,
+  maxSessionMs,
+  parseReturnPath,
+  type Session,
+  isSecureOrigin,
+  callbackPath,
+} from './session.ts';
 
 export interface LoginOptions {
   readonly provider: IdentityProvider;

@@ -2,7 +2,17 @@ import * as oauth from 'openid-client';
 import { parseAccountId } from '../bot/commit-message.ts';
 import { type Bounds, createBoundedFetch } from '../lib/network.ts';
 import { type Account, LoginError, type LoginErrorKind } from './session.ts';
-import type { LoginSettings } from './settings.ts';
+
+/** The identity provider, and this service's registration there. */
+export interface LoginSettings {
+  readonly kind: 'discord' | 'oidc';
+  /** The provider's issuer identifier, such as https://discord.com. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The claim with the account's ID; unused for Discord, which has no claims. */
+  readonly idClaim: string;
+}
 
 /** A request to the provider, kept sealed in the visitor's browser until the provider redirects back. */
 export interface AuthorizationRequest {

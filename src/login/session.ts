@@ -74,3 +74,16 @@ export function parseReturnPath(text: string | undefined, basePath = ''): string
 
 /** Below the path of the public address. */
 const pages = /^(?!\/log)(?:\/|(?:\/[a-z0-9-]{1,80}){1,4})(?:\?[\w=&%.,+~*-]{1,1000})?$/;
+
+/** The path that the provider redirects back to. */
+export const callbackPath = '/login/callback';
+
+/** The page of a demo on which visitors choose a person. */
+export const peoplePath = '/login/people';
+
+/** Whether secure cookies, and so the login, work at an address: over https, or on this machine. */
+export function isSecureOrigin(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && isHere);
+}

@@ -2,24 +2,8 @@ import type { Log } from '../lib/log.ts';
 import type { SettingReader } from '../lib/setting-reader.ts';
 import type { Login } from './login.ts';
 import { LogOuts } from './log-outs.ts';
-import type { IdentityProvider } from './provider.ts';
-
-/** The path that the provider redirects back to. */
-export const callbackPath = '/login/callback';
-
-/** The page of a demo on which visitors choose a person. */
-export const peoplePath = '/login/people';
-
-/** The identity provider, and this service's registration there. */
-export interface LoginSettings {
-  readonly kind: 'discord' | 'oidc';
-  /** The provider's issuer identifier, such as https://discord.com. */
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** The claim with the account's ID; unused for Discord, which has no claims. */
-  readonly idClaim: string;
-}
+import type { IdentityProvider, LoginSettings } from './provider.ts';
+import { isSecureOrigin } from './session.ts';
 
 /** The settings of the login. */
 interface LoginConfig {
@@ -107,13 +91,6 @@ export function readSecrets(reader: SettingReader): readonly string[] {
 }
 
 const minSecretLength = 32;
-
-/** Whether secure cookies, and so the login, work at an address: over https, or on this machine. */
-export function isSecureOrigin(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && isHere);
-}
 
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false;

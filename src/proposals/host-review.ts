@@ -143,18 +143,16 @@ export class HostReview {
     // Behind the step that is being made: a proposal that is published at once is never seen open.
     await proposals.load();
     await proposals.closeAccepted();
-    const { open } = proposals;
+    const { list } = proposals;
     const repository = await repositoryOpener.open();
     const refs = await listRefs(repository, ['refs/heads/proposals/*'], this.#remote);
-    if (open.length > 0) await this.#pulls.update();
-    const ended = proposals
+    if (list.open.length > 0) await this.#pulls.update();
+    const ended = list
       .listClosedSince(0)
-      .filter(
-        (proposal) => refs.has(toRef(proposal)) && !proposals.find(proposal.subject, proposal.proposer.id),
-      );
+      .filter((proposal) => refs.has(toRef(proposal)) && !list.find(proposal.subject, proposal.proposer.id));
     const entries: Entry[] = [];
     let failure: unknown;
-    for (const proposal of [...ended, ...open])
+    for (const proposal of [...ended, ...list.open])
       await this.#describe(repository, proposal).then(
         (entry) => entries.push(entry),
         (error: unknown) => (failure ??= error),

@@ -1,10 +1,10 @@
 import { msPerDay, parseCommitTime } from '../bot/clock.ts';
-import type { AccountId } from '../bot/commit-message.ts';
 import { type NewCommit, writeCommit } from '../git/commit-files.ts';
 import { isAncestor, readTreeId } from '../git/history.ts';
 import { readConfirmedTime, moveRefs, type Repository } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { PushedRef } from '../sync/remote.ts';
+import { ProposalList } from './proposal-list.ts';
 import {
   closedPrefix,
   formatClosedRef,
@@ -22,48 +22,24 @@ import {
   toQueueTime,
 } from './proposal.ts';
 
-/** The refs of proposals in this clone, and what their commits say. Call its methods one at a time. */
-export class ProposalRefs {
-  readonly #proposals = new Map<string, Proposal>();
+/** The refs of proposals in this clone, and what their commits say. Call its methods that write one at a time. */
+export class ProposalRefs extends ProposalList {
   /** The versions that a later one has replaced. A crash may leave the ref of one. */
   readonly #ended = new Set<string>();
-  #open: readonly Proposal[] | undefined;
-
-  /** The open proposals, in the order in which they were first sent. */
-  get open(): readonly Proposal[] {
-    this.#open ??= [...this.#proposals.values()]
-      .filter(({ closedAt }) => closedAt === null)
-      .toSorted((a, b) => toQueueTime(a) - toQueueTime(b));
-    return this.#open;
-  }
-
-  get(ref: string): Proposal | undefined {
-    return this.#proposals.get(ref);
-  }
-
-  /** Returns all proposals of an account, open and closed. */
-  listOf(account: AccountId): Proposal[] {
-    return [...this.#proposals.values()].filter(({ proposer }) => proposer.id === account);
-  }
-
-  /** Returns the proposals that ended after a time, in milliseconds since the epoch. */
-  listClosedSince(time: number): Proposal[] {
-    return [...this.#proposals.values()].filter(({ closedAt }) => closedAt !== null && closedAt > time);
-  }
 
   /** Reads what has changed, and deletes what ended too long ago. @throws {GitError} */
   async load(repository: Repository): Promise<void> {
     const args = ['for-each-ref', '--format=%(objectname) %(refname)', openPrefix, closedPrefix];
     const lines = (await repository.run(args)).split('\n').slice(0, -1);
     const versions = new Map(lines.map((line) => line.split(' ').toReversed() as [string, string]));
-    for (const ref of this.#proposals.keys()) if (!versions.has(ref)) this.#set(ref, undefined);
+    for (const { ref } of this.all) if (!versions.has(ref)) this.set(ref, undefined);
     const changed = [...versions].filter(([ref, version]) => this.get(ref)?.version !== version);
     for (let i = 0; i < changed.length; i += commitsAtOnce) {
       const some = changed.slice(i, i + commitsAtOnce);
       const objects = await repository.objects.read(some.map(([, version]) => version));
       for (const [j, [ref, version]] of some.entries()) {
         const content = objects[j]?.content.toString() ?? '';
-        this.#set(ref, toProposal(ref, version, content));
+        this.set(ref, toProposal(ref, version, content));
         for (const parent of parseCommit(content).parents) this.#ended.add(parent);
       }
     }
@@ -81,7 +57,7 @@ export class ProposalRefs {
     await moveRefs(repository, new Map([[ref, { from: this.get(ref)?.version ?? null, to: version }]]));
     const at = isSubmission(step) ? step.sentAt : Date.now();
     const proposal: Proposal = { ...step, ref, version, closedAt: null, at };
-    this.#set(ref, proposal);
+    this.set(ref, proposal);
     return proposal;
   }
 
@@ -97,7 +73,7 @@ export class ProposalRefs {
       message: formatStep(step),
     });
     let at = Date.now();
-    while (this.#proposals.has(formatClosedRef(step.subject, step.proposer.id, at))) at++;
+    while (this.get(formatClosedRef(step.subject, step.proposer.id, at))) at++;
     return { ...step, ref: formatClosedRef(step.subject, step.proposer.id, at), version, closedAt: at, at };
   }
 
@@ -106,29 +82,22 @@ export class ProposalRefs {
    * both. What fails is finished by the next load.
    */
   async replace(repository: Repository, former: Proposal, next: Proposal): Promise<void> {
-    this.#set(former.ref, undefined);
-    this.#set(next.ref, next);
+    this.set(former.ref, undefined);
+    this.set(next.ref, next);
     this.#ended.add(former.version);
     const updates = new Map([[former.ref, { from: former.version, to: null }]]);
     await moveRefs(repository, updates).catch(() => undefined);
   }
 
   async #deleteEnded(repository: Repository): Promise<void> {
-    const closed = [...this.#proposals.values()].filter(({ closedAt }) => closedAt !== null);
-    const times = closed.map(({ closedAt }) => closedAt ?? 0);
+    const times = this.listClosedSince(0).map(({ closedAt }) => closedAt ?? 0);
     const oldest = findOldestKept(times, await readConfirmedTime(repository));
-    const old = [...this.#proposals.values()].filter(
+    const old = this.all.filter(
       ({ closedAt, version }) => this.#ended.has(version) || (closedAt ?? oldest) < oldest,
     );
     if (old.length === 0) return;
     await moveRefs(repository, new Map(old.map(({ ref, version }) => [ref, { from: version, to: null }])));
-    for (const { ref } of old) this.#set(ref, undefined);
-  }
-
-  #set(ref: string, proposal: Proposal | undefined): void {
-    if (proposal === undefined) this.#proposals.delete(ref);
-    else this.#proposals.set(ref, proposal);
-    this.#open = undefined;
+    for (const { ref } of old) this.set(ref, undefined);
   }
 }
 

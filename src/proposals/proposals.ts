@@ -1,5 +1,5 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
-import { computeTimeAfter, msPerDay, msPerHour } from '../bot/clock.ts';
+import { computeTimeAfter, msPerDay } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import {
   type Blocked,
@@ -39,11 +39,11 @@ import {
   isReviewed,
   type ProposalKind,
 } from './merged-proposal.ts';
+import type { ProposalList } from './proposal-list.ts';
 import { mergeRefs, type MovedRef, ProposalRefs, readSteps } from './proposal-refs.ts';
 import {
   type ProposalPolicy,
   type SentProposal,
-  formatOpenRef,
   type PastStep,
   type Person,
   type Proposal,
@@ -75,7 +75,7 @@ export interface RemoteProposals {
    */
   claimProposal(proposal: Proposal): Promise<boolean>;
   /** Returns whether a machine, also this one, has just taken this version of a proposal to decide about it. */
-  isClaimed(proposal: Proposal): boolean;
+  isClaimed(version: string): boolean;
   /** Waits while the machine that has taken a proposal is about to share what it decides. @throws as fetchProposals does */
   waitForDecision(proposal: Proposal): Promise<void>;
 }
@@ -144,6 +144,8 @@ export class Proposals implements BranchConsumer {
   readonly #options: ProposalsOptions;
   readonly #queue = new FairQueue(maxWaiting);
   readonly #refs = new ProposalRefs();
+  /** What is there. Each step is in it when its promise resolves. */
+  readonly list: ProposalList = this.#refs;
   #isLoaded = false;
   readonly #listeners: ((proposal: Proposal) => void)[] = [];
   #remote: RemoteProposals | null = null;
@@ -156,16 +158,6 @@ export class Proposals implements BranchConsumer {
     this.#options = options;
   }
 
-  /** The open proposals, in the order in which they were first sent. */
-  get open(): readonly Proposal[] {
-    return this.#refs.open;
-  }
-
-  /** Those of the open proposals that wait for a decision. */
-  get waiting(): readonly Proposal[] {
-    return this.open.filter(({ state }) => state === 'waiting');
-  }
-
   /** Connects the proposals of other machines. */
   connect(remote: RemoteProposals): void {
     this.#remote = remote;
@@ -176,61 +168,15 @@ export class Proposals implements BranchConsumer {
     this.#listeners.push(listener);
   }
 
-  find(subject: Subject, account: AccountId): Proposal | undefined {
-    return this.#refs.get(formatOpenRef(subject, account));
-  }
-
-  /** Returns the open proposal of an account for a bot, else the last one. */
-  findLast(subject: Subject, account: AccountId): Proposal | undefined {
-    return (
-      this.find(subject, account) ?? this.listOf(account).find((proposal) => proposal.subject === subject)
-    );
-  }
-
-  /** Returns the proposals of an account, open and closed, the one that was sent last first. */
-  listOf(account: AccountId): readonly Proposal[] {
-    return this.#refs.listOf(account).toSorted((a, b) => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1));
-  }
-
-  /** Returns the proposals of an account that others have decided about after a time, in milliseconds since the epoch. */
-  listAnswered(account: AccountId, time: number): readonly Proposal[] {
-    return this.#refs.listOf(account).filter((proposal) => isAnswered(proposal) && proposal.at > time);
-  }
-
-  /** Returns what was decided in the last 90 days, the last decision first. */
-  listDecided(): readonly Proposal[] {
-    return [...this.open, ...this.listClosedSince(0)].filter(isAnswered).toSorted((a, b) => b.at - a.at);
-  }
-
-  /** Returns the proposals that ended after a time, in milliseconds since the epoch. */
-  listClosedSince(time: number): readonly Proposal[] {
-    return this.#refs.listClosedSince(time);
-  }
-
-  /**
-   * Returns how long reviewers took to decide in the last 30 days, from when a proposal was first sent: the median in whole
-   * hours, as milliseconds; undefined for fewer than five decisions.
-   */
-  medianWaitMs(): number | undefined {
-    const waits = this.#refs
-      .listClosedSince(Date.now() - 30 * msPerDay)
-      .filter(({ state, reviewer }) => state !== 'withdrawn' && reviewer !== null)
-      .map((proposal) => (proposal.closedAt ?? 0) - toQueueTime(proposal))
-      .toSorted((a, b) => a - b);
-    if (waits.length < minDecisions) return undefined;
-    const median = waits[Math.floor(waits.length / 2)] ?? 0;
-    return Math.max(Math.ceil(median / msPerHour), 1) * msPerHour;
-  }
-
   /** Reads the refs, and deletes what ended 90 days ago. @throws {BotshelfError} unavailable */
   async load(): Promise<void> {
     this.#isLoaded = false;
-    await this.#run(async () => {});
+    await this.#inTurn(service, async () => {});
   }
 
   /** Merges the remote's proposals, as they were fetched, and returns what it lacks. @throws as load does */
   async mergeFetched(): Promise<readonly MovedRef[]> {
-    return await this.#run(async (repository) => {
+    return await this.#inTurn(service, async (repository) => {
       const { isMoved, toPush } = await mergeRefs(repository);
       if (isMoved) await this.#refs.load(repository);
       return toPush;
@@ -291,12 +237,9 @@ export class Proposals implements BranchConsumer {
     authors: readonly string[] | null,
     account: AccountId | null,
   ): ProposalPolicy {
-    if (authors === null) return this.#findPolicy(settings, ['newBots']);
-    const isAuthor = account !== null && authors.includes(account);
-    return this.#findPolicy(
-      settings,
-      account === null ? ['authors', 'others'] : [isAuthor ? 'authors' : 'others'],
-    );
+    const kind = account !== null && authors?.includes(account) ? 'authors' : 'others';
+    const known: readonly ProposalKind[] = account === null ? ['authors', 'others'] : [kind];
+    return this.#findPolicy(settings, authors === null ? ['newBots'] : known);
   }
 
   #findPolicy(settings: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {
@@ -319,7 +262,7 @@ export class Proposals implements BranchConsumer {
       const before = await readFileTexts(repository, tip, subject);
       const policy = this.#findPolicy(settings, [findKind(subject, before, proposer.id)]);
       if (policy === 'off') throw new ProposalError('off');
-      if (previous === undefined) ensureRoom(this.open, proposer.id);
+      if (previous === undefined) ensureRoom(this.list.open, proposer.id);
       ensureMaySend(sent, settings, await this.#countSent(repository, proposer.id));
       const former = previous && (await mergeProposal(repository, tip, previous));
       const others = new Map([...(former?.changed ?? [])].filter(([path]) => !sent.pages.has(path)));
@@ -337,7 +280,7 @@ export class Proposals implements BranchConsumer {
         state: 'waiting',
         base: tip,
         // Later than all that the account has sent, also where a clock was ahead.
-        sentAt: computeTimeAfter(this.listOf(proposer.id)[0]?.sentAt, sentAt),
+        sentAt: computeTimeAfter(this.list.listOf(proposer.id)[0]?.sentAt, sentAt),
         ...(previous && { queuedAt: toQueueTime(previous) }),
         ...(previous?.takenBack && { takenBack: previous.takenBack }),
         reviewer: null,
@@ -410,7 +353,7 @@ export class Proposals implements BranchConsumer {
     reviewer: Person,
   ): Promise<SavedStep> {
     const work: ProposalWork = async (repository) => {
-      const decided = ensureVersion(this.findLast(subject, account), version);
+      const decided = ensureVersion(this.list.findLast(subject, account), version);
       if (!canTakeBack(decided, reviewer.id)) throw new ProposalError('gone');
       const takenBack = (decided.takenBack ?? 0) + 1;
       const change = { state: 'waiting', reviewer, reason: null, text: '', takenBack } as const;
@@ -507,15 +450,15 @@ export class Proposals implements BranchConsumer {
     const changes =
       from === null || from === tip ? [] : await diffTrees(repository, from, tip).catch(ignoreDiffLimit);
     const subjects = new Set(changes?.map(({ path }) => findSubject(path, repository.prefix)));
-    const proposals = this.open.filter(
+    const proposals = this.list.open.filter(
       (proposal) => !changes || !this.#compared.has(proposal) || subjects.has(proposal.subject),
     );
     for (let i = 0; i < proposals.length; i += comparedAtOnce)
-      await this.#run(async (repository) => {
+      await this.#inTurn(service, async (repository) => {
         for (const proposal of proposals.slice(i, i + comparedAtOnce)) {
           // The machine that decides about it shares who accepted it, with their words.
-          if (this.#remote?.isClaimed(proposal)) continue;
-          if (this.#refs.get(proposal.ref) !== proposal) continue;
+          if (this.#remote?.isClaimed(proposal.version)) continue;
+          if (this.list.get(proposal.ref) !== proposal) continue;
           // One that cannot be read is compared again in the next round, after the others.
           const isAccepted = await isInBranch(repository, tip, proposal).catch(() => undefined);
           if (isAccepted)
@@ -530,7 +473,7 @@ export class Proposals implements BranchConsumer {
   async #countSent(repository: Repository, account: AccountId): Promise<number> {
     const since = Date.now() - msPerDay;
     let sent = 0;
-    for (const { version, closedAt } of this.listOf(account)) {
+    for (const { version, closedAt } of this.list.listOf(account)) {
       if (closedAt !== null && closedAt < since) continue;
       const steps = await readSteps(repository, version);
       sent += steps.filter((step) => isSubmission(step) && step.sentAt > since).length;
@@ -543,7 +486,9 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Makes a step of the proposal of an account for a subject, tells the listeners, and shares it.
+   * Makes a step of the proposal of an account for a subject: claims the version that it is about, so that nothing is
+   * decided twice, waits for the turn of `by`, calls `work`, tells the listeners, and shares the step. Without the remote
+   * it goes on.
    * @param version the one that a decision is about; null if the step makes another one, whatever there is
    * @param by the account whose turn it is, or `service`
    * @throws {ProposalError} gone, changed
@@ -555,17 +500,24 @@ export class Proposals implements BranchConsumer {
     work: ProposalWork,
     by: string = account,
   ): Promise<SavedStep> {
-    await this.#claim(this.find(subject, account), version);
+    const remote = this.#remote;
     const claimed = version ?? undefined;
-    const step = async (repository: Repository): Promise<Proposal> =>
-      await work(repository, this.find(subject, account));
-    const proposal = await this.#run(step, by).catch((error: unknown) => {
+    const before = this.list.find(subject, account);
+    if (before === undefined || before.version !== version) await tryRemote(remote?.fetchProposals());
+    else if (await this.#isClaimedByOthers(before)) {
+      await tryRemote(remote?.waitForDecision(before));
+      throw new ProposalError(this.list.find(subject, account) === undefined ? 'gone' : 'changed');
+    }
+    const step = this.#inTurn(by, async (repository) => {
+      return await work(repository, this.list.find(subject, account));
+    });
+    const proposal = await step.catch((error: unknown) => {
       // The remote may lack what was claimed.
-      void tryRemote(this.#remote?.pushProposals(claimed));
+      void tryRemote(remote?.pushProposals(claimed));
       throw error;
     });
     for (const listener of this.#listeners) listener(proposal);
-    const because = await tryRemote(this.#remote?.pushProposals(claimed));
+    const because = await tryRemote(remote?.pushProposals(claimed));
     if (because !== undefined)
       this.#options.log.warn(
         { because },
@@ -574,23 +526,14 @@ export class Proposals implements BranchConsumer {
     return { proposal, shared: because === undefined };
   }
 
-  /**
-   * Makes sure that no other machine decides about a version, or fetches the steps of the others where the proposal is at
-   * another one, so that nothing is decided twice. Without the remote it goes on.
-   * @throws {ProposalError} gone, changed
-   */
-  async #claim(proposal: Proposal | undefined, version: string | null): Promise<void> {
-    if (proposal === undefined || proposal.version !== version)
-      return void (await tryRemote(this.#remote?.fetchProposals()));
-    // Git could not push the end of one whose objects are missing here, unless the remote still has its open ref.
+  /** Claims a version. Returns whether another machine has it; false if that is not known. */
+  async #isClaimedByOthers(proposal: Proposal): Promise<boolean> {
     const read = this.#open(async (repository) => await readProposedTexts(repository, proposal));
-    if (!(await read.catch(() => undefined))) return;
-    let isClaimed: boolean | undefined;
-    await tryRemote(this.#remote?.claimProposal(proposal).then((result) => void (isClaimed = result)));
-    if (isClaimed !== false) return;
-    await tryRemote(this.#remote?.waitForDecision(proposal));
-    const { subject, proposer } = proposal;
-    throw new ProposalError(this.find(subject, proposer.id) === undefined ? 'gone' : 'changed');
+    // Git could not push the end of one whose objects are missing here, unless the remote still has its open ref.
+    if (!(await read.catch(() => undefined))) return false;
+    let isOurs = true;
+    await tryRemote(this.#remote?.claimProposal(proposal).then((result) => void (isOurs = result)));
+    return !isOurs;
   }
 
   /**
@@ -598,33 +541,30 @@ export class Proposals implements BranchConsumer {
    * re-read, and left locks, which are removed.
    * @throws {BotshelfError} unavailable; share-full, if too many steps of the account wait
    */
-  async #run<T>(work: (repository: Repository) => Promise<T>, by = service): Promise<T> {
-    try {
-      return await this.#queue.run(
-        by,
-        async () =>
-          await this.#open(async (repository) => {
-            try {
-              if (!this.#isLoaded) await this.#refs.load(repository);
-              this.#isLoaded = true;
-              return await work(repository);
-            } catch (error) {
-              // It is refused by its rules: nothing was done that could have failed.
-              if (error instanceof ProposalError) throw error;
-              await removeLeftovers(repository, error, this.#options.log).catch(() => undefined);
-              this.#isLoaded = await this.#refs.load(repository).then(
-                () => true,
-                () => false,
-              );
-              throw error;
-            }
-          }),
-      );
-    } catch (error) {
-      if (isError(error, 'queue-full'))
-        throw new BotshelfError('overloaded', error.message, { cause: error });
-      throw error;
-    }
+  async #inTurn<T>(by: string, work: (repository: Repository) => Promise<T>): Promise<T> {
+    const attempt = async (repository: Repository): Promise<T> => {
+      try {
+        await this.#load(repository);
+        return await work(repository);
+      } catch (error) {
+        // It is refused by its rules: nothing was done that could have failed.
+        if (error instanceof ProposalError) throw error;
+        await removeLeftovers(repository, error, this.#options.log).catch(() => undefined);
+        this.#isLoaded = false;
+        await this.#load(repository).catch(() => undefined);
+        throw error;
+      }
+    };
+    const result = this.#queue.run(by, async () => await this.#open(attempt));
+    return await result.catch((error: unknown) => {
+      if (!isError(error, 'queue-full')) throw error;
+      throw new BotshelfError('overloaded', error.message, { cause: error });
+    });
+  }
+
+  async #load(repository: Repository): Promise<void> {
+    if (!this.#isLoaded) await this.#refs.load(repository);
+    this.#isLoaded = true;
   }
 
   async #open<T>(work: (repository: Repository) => Promise<T>): Promise<T> {
@@ -635,10 +575,6 @@ export class Proposals implements BranchConsumer {
       throw error instanceof ProposalError ? error : toUnavailableError(error);
     }
   }
-}
-
-function isAnswered({ state }: Proposal): boolean {
-  return state !== 'waiting' && state !== 'withdrawn';
 }
 
 /** Returns the trailers of the commit that accepts a proposal. */
@@ -663,9 +599,6 @@ async function isInBranch(
 function toFiles({ prefix }: Repository, pages: FileTexts): Map<string, ReturnType<typeof toNewFile>> {
   return new Map(Array.from(pages, ([path, text]) => [prefix + path, toNewFile(text)]));
 }
-
-/** Fewer decisions say nothing about the next one. */
-const minDecisions = 5;
 
 /** Proposals that are compared with the branch while a step waits. */
 const comparedAtOnce = 20;

@@ -65,22 +65,18 @@ export class SharedProposals implements RemoteProposals {
     return isClaimed;
   }
 
-  isClaimed({ version }: Proposal): boolean {
-    return this.#isTaken(version);
+  isClaimed(version: string): boolean {
+    return performance.now() - (this.#taken.get(version) ?? -maxDecidingMs) < maxDecidingMs;
   }
 
   async waitForDecision({ ref, version }: Proposal): Promise<void> {
-    while (this.#isTaken(version)) {
+    while (this.isClaimed(version)) {
       await sleep(pollMs);
       await this.#sync.run(async (repository, remote) => {
         await this.#fetch(repository, remote);
         if ((await readRef(repository, ref)) !== version) this.#taken.delete(version);
       });
     }
-  }
-
-  #isTaken(version: string): boolean {
-    return performance.now() - (this.#taken.get(version) ?? -maxDecidingMs) < maxDecidingMs;
   }
 
   readonly #exchange = async (repository: Repository, remote: Remote, isFetchDue: boolean): Promise<void> => {
@@ -104,7 +100,7 @@ export class SharedProposals implements RemoteProposals {
   readonly #push = async (repository: Repository, remote: Remote): Promise<void> => {
     const push = async (): Promise<void> => {
       const all = await this.#proposals.mergeFetched();
-      const moves = all.filter(({ commit, lease }) => lease !== '' || !this.#isTaken(commit ?? ''));
+      const moves = all.filter(({ commit, lease }) => lease !== '' || !this.isClaimed(commit ?? ''));
       for (let i = 0; i < moves.length; i += maxRefsPerPush)
         await pushMoves(repository, moves.slice(i, i + maxRefsPerPush), remote);
     };
@@ -117,7 +113,7 @@ export class SharedProposals implements RemoteProposals {
     const before = await listKnownRefs(repository);
     await fetchRefs(repository, fetchSpecs, remote);
     const after = await listKnownRefs(repository);
-    for (const version of this.#taken.keys()) if (!this.#isTaken(version)) this.#taken.delete(version);
+    for (const version of this.#taken.keys()) if (!this.isClaimed(version)) this.#taken.delete(version);
     for (const [ref, version] of before) if (!after.has(ref)) this.#taken.set(version, performance.now());
     return after.size !== before.size || [...after].some(([ref, version]) => before.get(ref) !== version);
   }

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { findNewAdministrators, readAttention, type Attention } from '../../src/site/review/attention.ts';
+import { findNewAdministrators, readAttention, type Attention } from '../../src/site/discover/attention.ts';
 import { noCountHistory, noCounts } from '../support/counts.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { openerOf } from '../support/opened.ts';

@@ -13,7 +13,7 @@ import { RepositoryOpener } from '../../src/git/repository.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { Markdown } from '../../src/site/markdown/markdown.ts';
-import type { Site, Viewer } from '../../src/site/page/layout.tsx';
+import type { Site, Viewer } from '../../src/site/page/page-context.tsx';
 import { type RepositoryLinks, createRepositoryLinks } from '../../src/site/page/repository-links.ts';
 import { addOpenPages } from '../../src/site/site.tsx';
 import { agePages } from '../support/age-pages.ts';

@@ -218,7 +218,7 @@ describe('botshelf demo', function () {
 
   it('has a maintainer, an author of two bots, a newcomer and three proposals that wait', async () => {
     const proposals = await openProposals(demo.folder);
-    const details = await Promise.all(proposals.open.map(async (each) => await proposals.read(each)));
+    const details = await Promise.all(proposals.list.open.map(async (each) => await proposals.read(each)));
     deepStrictEqual(
       details.map(({ kind, proposal, conflicts }) => [
         kind,

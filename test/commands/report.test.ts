@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Attention } from '../../src/site/review/attention.ts';
+import type { Attention } from '../../src/site/discover/attention.ts';
 import { takeInstanceLock } from '../../src/git/branch/locks.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';

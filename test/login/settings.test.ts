@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
 import { ConfigError, readConfig } from '../../src/app/config.ts';
-import { isSecureOrigin } from '../../src/login/settings.ts';
+import { isSecureOrigin } from '../../src/login/session.ts';
 import { readCases } from '../support/fixture-lines.ts';
 
 const client = { BOTSHELF_OAUTH_CLIENT_ID: 'us', BOTSHELF_OAUTH_CLIENT_SECRET: 'secret' };

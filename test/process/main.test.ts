@@ -74,6 +74,7 @@ describe('botshelf in a process of its own', () => {
       'commands/output',
       'git/hosts',
       'git/run-git',
+      'login/session',
       'login/settings',
     ];
     for (const file of ['lib', ...['main', ...needed].map((name) => `${name}.js`)])

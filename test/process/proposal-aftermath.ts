@@ -88,7 +88,7 @@ export async function checkProposals(repository: TestRepository, answered: Answe
   );
   for (const number of answered.keys()) ok(numbers.has(number), `the proposal ${number} is lost`);
   for (const number of numbers) {
-    const all = proposals.listOf(accountId(number));
+    const all = proposals.list.listOf(accountId(number));
     strictEqual(all.length, 1, `${number} is ${all.map(({ state }) => state).join(' and ')}`);
     const { state, commit, takenBack } = all[0] ?? fail();
     const last = answered.get(number) ?? 'sent';

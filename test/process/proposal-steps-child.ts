@@ -40,7 +40,7 @@ async function take(what: string, number: string): Promise<void> {
   const bot = botId(number);
   const account = accountId(number);
   const reviewer = { id: accountId('42'), name: 'Marge' };
-  const [{ version } = { version: '' }] = proposals.listOf(account);
+  const [{ version } = { version: '' }] = proposals.list.listOf(account);
   if (what === 'sent') {
     const pages = new Map([[pagePath(number), mainPage({ authors: [number] })]]);
     await proposals.send({ subject: bot, proposer: { id: account, name: 'Ned' }, pages, note: '' });
@@ -57,7 +57,7 @@ const server = createServer((request, response) => {
   const work = request.method === 'POST' ? take(what, number) : Promise.resolve();
   work.then(
     () => {
-      const states = proposals.listOf(accountId(number)).map(({ state }) => state);
+      const states = proposals.list.listOf(accountId(number)).map(({ state }) => state);
       response.end(JSON.stringify({ number, what, states }));
     },
     (error: unknown) => response.writeHead(409).end(messageOf(error)),

@@ -106,8 +106,8 @@ describe('proposals', () => {
     const first = await send();
     const second = await send({ proposer: visitor });
     const again = await openProposals(repository.folder);
-    deepStrictEqual(again.open, [first, second]);
-    strictEqual(again.find(homer, visitor.id)?.text, 'Try /donut.');
+    deepStrictEqual(again.list.open, [first, second]);
+    strictEqual(again.list.find(homer, visitor.id)?.text, 'Try /donut.');
   });
 
   it('are there from the next step on where they could not be read at the start @slow', async () => {
@@ -126,7 +126,7 @@ describe('proposals', () => {
     await rejects(again.load());
     renameSync(join(folder, 'away'), join(folder, '.git'));
     await again.mergeFetched();
-    deepStrictEqual(again.open, [sent]);
+    deepStrictEqual(again.list.open, [sent]);
     repositoryOpener.close();
   });
 
@@ -143,8 +143,12 @@ describe('proposals', () => {
     const other = await send({ proposer: visitor, sentAt: 1_700_000_000_500 });
     const third = await send({ note: 'Again.' });
     strictEqual(repository.git('log', '-1', '--format=%P', third.version), second.version);
-    deepStrictEqual(proposals.open, [third, other], 'it keeps its place in the queue');
-    deepStrictEqual(proposals.open, (await openProposals(repository.folder)).open, 'also after a restart');
+    deepStrictEqual(proposals.list.open, [third, other], 'it keeps its place in the queue');
+    deepStrictEqual(
+      proposals.list.open,
+      (await openProposals(repository.folder)).list.open,
+      'also after a restart',
+    );
     const { steps, changed } = await proposals.read(second);
     deepStrictEqual(
       steps.map(({ text }) => text),
@@ -167,8 +171,8 @@ describe('proposals', () => {
     match(repository.read(homerPath), /"nsfw": true,\n +"edited": \d+\n/);
     strictEqual(refs(repository), closedRef);
     strictEqual(repository.status(), '');
-    deepStrictEqual(proposals.open, []);
-    deepStrictEqual(proposals.listOf(author.id), [closed]);
+    deepStrictEqual(proposals.list.open, []);
+    deepStrictEqual(proposals.list.listOf(author.id), [closed]);
   });
 
   it('are of the profile of the account that sends them, published at once for an author whose name stays @slow', async () => {
@@ -209,7 +213,7 @@ describe('proposals', () => {
     deepStrictEqual([...changed], [[path, collection({ bots: [homer, '2'], title: 'Fun' })]]);
     strictEqual(kind, 'others');
     const again = await openProposals(repository.folder);
-    strictEqual(again.open[0]?.subject, subject);
+    strictEqual(again.list.open[0]?.subject, subject);
     await again.decide(subject, author.id, decision(proposal));
     match(repository.read(path), /"title": "Fun"/);
   });
@@ -230,7 +234,7 @@ describe('proposals', () => {
     const asked = decision(proposal, { state: 'changes-asked', text: 'Which server can I test it on?' });
     const { proposal: answered } = await proposals.decide(homer, author.id, asked);
     strictEqual(answered.state, 'changes-asked');
-    strictEqual(proposals.find(homer, author.id)?.text, 'Which server can I test it on?');
+    strictEqual(proposals.list.find(homer, author.id)?.text, 'Which server can I test it on?');
     const { state, reviewer } = await send({ note: 'discord.gg/donut' });
     deepStrictEqual({ state, reviewer }, { state: 'waiting', reviewer: null });
   });
@@ -239,16 +243,16 @@ describe('proposals', () => {
     const declined = decision(await send(), { state: 'declined', reason: 'duplicate', text: 'See Bart.' });
     const { proposal } = await proposals.decide(homer, author.id, declined);
     deepStrictEqual([proposal.state, proposal.reason, proposal.text], ['declined', 'duplicate', 'See Bart.']);
-    strictEqual(proposals.findLast(homer, author.id), proposal);
+    strictEqual(proposals.list.findLast(homer, author.id), proposal);
     const { version } = await send();
-    strictEqual(proposals.findLast(homer, author.id)?.version, version);
+    strictEqual(proposals.list.findLast(homer, author.id)?.version, version);
     await rejectsWith(proposals.withdraw(homer, author.id, proposal.version), 'changed');
     strictEqual((await proposals.withdraw(homer, author.id, version)).proposal.state, 'withdrawn');
     deepStrictEqual(
-      proposals.listOf(author.id).map(({ state }) => state),
+      proposals.list.listOf(author.id).map(({ state }) => state),
       ['withdrawn', 'declined'],
     );
-    strictEqual(proposals.findLast(botId('1'), author.id), undefined);
+    strictEqual(proposals.list.findLast(botId('1'), author.id), undefined);
     strictEqual(refs(repository), `${closedRef}\n${closedRef}`);
     strictEqual(repository.git('log', '--format=%s', 'main'), 'Begin');
   });
@@ -269,13 +273,13 @@ describe('proposals', () => {
     repository.commit({ 'botshelf.json': proposalSettings });
     for (const hours of [0, 0.1, 30]) await decide(hours);
     await decide(0, (await sendAgain(2.5)).proposer.id);
-    strictEqual(proposals.medianWaitMs(), undefined, 'four decisions');
+    strictEqual(proposals.list.medianWaitMs(), undefined, 'four decisions');
     await decide(40);
-    strictEqual(proposals.medianWaitMs(), 3 * 3_600_000);
+    strictEqual(proposals.list.medianWaitMs(), 3 * 3_600_000);
     for (let n = 0; n < 6; n++) await decide(-1);
-    strictEqual(proposals.medianWaitMs(), 3_600_000, 'an hour at least, also if a clock was wrong');
+    strictEqual(proposals.list.medianWaitMs(), 3_600_000, 'an hour at least, also if a clock was wrong');
     await atTime(Date.now() + 31 * 86_400_000, async () => {
-      strictEqual(await Promise.resolve(proposals.medianWaitMs()), undefined);
+      strictEqual(await Promise.resolve(proposals.list.medianWaitMs()), undefined);
     });
   });
 
@@ -358,7 +362,7 @@ describe('proposals', () => {
     strictEqual((await proposals.read(await send())).kind, 'authors');
     strictEqual((await proposals.read(await send({ proposer: visitor }))).kind, 'others');
     repository.commit({ [pagePath(homer, 'fr')]: mainPage() });
-    strictEqual((await proposals.read(proposals.open[0] as Proposal)).kind, 'others');
+    strictEqual((await proposals.read(proposals.list.open[0] as Proposal)).kind, 'others');
   });
 
   it('are not sent again in part where the branch has changed the rest, and the field is named', async () => {
@@ -389,10 +393,10 @@ describe('proposals', () => {
     await look();
     repository.commit({ 'inner/notes': '', [homerPath]: mainPage({ category: 'music' }) });
     await look();
-    strictEqual(proposals.open.length, 1);
+    strictEqual(proposals.list.open.length, 1);
     repository.commit({ [`inner/${homerPath}`]: mainPage({ category: 'music' }) });
     await look();
-    deepStrictEqual(proposals.open, []);
+    deepStrictEqual(proposals.list.open, []);
   });
 
   it('take turns among accounts, and are refused while 25 others of their account wait', async () => {
@@ -419,22 +423,22 @@ describe('proposals', () => {
     await atTime(now, async () => {
       for (let i = 0; i < 2; i++) await proposals.withdraw(homer, author.id, (await send()).version);
     });
-    const last = proposals.listOf(author.id);
+    const last = proposals.list.listOf(author.id);
     deepStrictEqual(
       last.map(({ closedAt }) => closedAt),
       [now + 1, now],
     );
-    deepStrictEqual(proposals.listClosedSince(now), [last[0]]);
+    deepStrictEqual(proposals.list.listClosedSince(now), [last[0]]);
   });
 
   it('end also where their open ref cannot be deleted, which the next start does @slow', async () => {
     const { version } = await send();
     repository.write(`.git/${openRef}.lock`, '');
     strictEqual((await proposals.withdraw(homer, author.id, version)).proposal.state, 'withdrawn');
-    deepStrictEqual(proposals.open, []);
+    deepStrictEqual(proposals.list.open, []);
     strictEqual(refs(repository), `${closedRef}\n${openRef}`);
     rmSync(join(repository.folder, '.git', `${openRef}.lock`));
-    deepStrictEqual((await openProposals(repository.folder)).open, []);
+    deepStrictEqual((await openProposals(repository.folder)).list.open, []);
     strictEqual(refs(repository), closedRef);
   });
 
@@ -502,7 +506,7 @@ describe('proposals', () => {
     );
     await send({ note: 'Again.' });
     await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'changed');
-    const last = proposals.find(homer, author.id) as Proposal;
+    const last = proposals.list.find(homer, author.id) as Proposal;
     const both = await Promise.allSettled([
       proposals.decide(homer, author.id, decision(last)),
       proposals.decide(homer, author.id, decision(last, { state: 'declined' })),
@@ -520,7 +524,10 @@ describe('proposals', () => {
     repository.commit({ [homerPath]: mainPage({ nsfw: true, edited: 1_700_000_000_001 }) });
     const again = await openProposals(repository.folder);
     deepStrictEqual(
-      [...again.open, ...again.listOf(author.id)].map(({ proposer, state }) => [proposer.id, state]),
+      [...again.list.open, ...again.list.listOf(author.id)].map(({ proposer, state }) => [
+        proposer.id,
+        state,
+      ]),
       [
         [visitor.id, 'waiting'],
         [author.id, 'accepted'],
@@ -534,10 +541,10 @@ describe('proposals', () => {
     const declined = decision(await send({ note: 'Again.' }), { state: 'declined', reason: 'spam' });
     await proposals.decide(homer, author.id, declined);
     repository.git('update-ref', openRef, declined.version);
-    deepStrictEqual((await openProposals(repository.folder)).open, []);
+    deepStrictEqual((await openProposals(repository.folder)).list.open, []);
     strictEqual(refs(repository), closedRef);
     repository.git('update-ref', openRef, version);
-    strictEqual((await openProposals(repository.folder)).open.length, 1);
+    strictEqual((await openProposals(repository.folder)).list.open.length, 1);
   });
 
   it('are published at once where an author may, but not what is always reviewed', async () => {
@@ -552,7 +559,7 @@ describe('proposals', () => {
     const known = [nothingBlocked];
     proposals = await openProposals(repository.folder, { blocked: () => known.pop() ?? null });
     const waits = await send({ ...edit({}), note: 'Again.' });
-    deepStrictEqual([waits.state, proposals.open], ['waiting', [waits]]);
+    deepStrictEqual([waits.state, proposals.list.open], ['waiting', [waits]]);
   });
 
   it('wait again, in their place, where the reviewer takes back a refusal within a minute', async () => {
@@ -574,7 +581,7 @@ describe('proposals', () => {
       await rejectsWith(takeBack(), 'changed');
       deepStrictEqual([again.state, again.reviewer, again.reason], ['waiting', maintainer, null]);
       deepStrictEqual(
-        proposals.open.map(({ proposer }) => proposer.id),
+        proposals.list.open.map(({ proposer }) => proposer.id),
         [author.id, visitor.id],
       );
       strictEqual(refs(repository), [openRef, formatOpenRef(homer, visitor.id)].toSorted().join('\n'));
@@ -583,10 +590,10 @@ describe('proposals', () => {
     strictEqual(repository.read(homerPath), mainPage());
     const reloaded = await openProposals(repository.folder);
     deepStrictEqual(
-      reloaded.open.map((open) => [open.version, open.takenBack]),
-      proposals.open.map((open) => [open.version, open.takenBack]),
+      reloaded.list.open.map((open) => [open.version, open.takenBack]),
+      proposals.list.open.map((open) => [open.version, open.takenBack]),
     );
-    const [open] = reloaded.open;
+    const [open] = reloaded.list.open;
     const { changed, steps } = await reloaded.read(open as Proposal);
     deepStrictEqual([...changed], [...change().pages]);
     deepStrictEqual(
@@ -615,15 +622,15 @@ describe('proposals', () => {
     );
     const second = await atTime(now, async () => await send());
     strictEqual(second.sentAt, first.sentAt + 1);
-    strictEqual(proposals.findLast(homer, author.id), second);
+    strictEqual(proposals.list.findLast(homer, author.id), second);
     const { proposal } = await atTime(
       now,
       async () => await proposals.decide(homer, author.id, decision(second)),
     );
     for (const known of [proposals, await openProposals(repository.folder)]) {
-      deepStrictEqual(known.findLast(homer, author.id), proposal);
+      deepStrictEqual(known.list.findLast(homer, author.id), proposal);
       deepStrictEqual(
-        known.listOf(author.id).map(({ state }) => state),
+        known.list.listOf(author.id).map(({ state }) => state),
         ['accepted', 'declined'],
       );
     }
@@ -680,7 +687,7 @@ describe('proposals', () => {
     });
     importProposals(repository.folder, new Map(others));
     await proposals.load();
-    strictEqual(proposals.open.length, 10_000);
+    strictEqual(proposals.list.open.length, 10_000);
     await rejectsWith(send({ proposer: maintainer }), 'too-many-in-all', { max: 10_000 });
     strictEqual((await send({ note: 'Again.' })).text, 'Again.');
   });
@@ -692,14 +699,14 @@ describe('proposals', () => {
       new Map([[formatOpenRef(homer, visitor.id), [{ ...sentStep, proposer: visitor }]]]),
     );
     await rejectsWith(proposals.withdraw(homer, author.id, 'another version'), 'changed');
-    strictEqual(proposals.open.length, 1);
+    strictEqual(proposals.list.open.length, 1);
   });
 
   it('have the last 200 of their steps', async () => {
     const steps = Array.from({ length: 201 }, (_, i) => ({ ...sentStep, text: `Note ${i}.` }));
     importProposals(repository.folder, new Map([[openRef, steps]]));
     await proposals.load();
-    const { steps: read } = await proposals.read(proposals.open[0] as Proposal);
+    const { steps: read } = await proposals.read(proposals.list.open[0] as Proposal);
     deepStrictEqual([read.length, read[0]?.text, read[199]?.text], [200, 'Note 200.', 'Note 1.']);
   });
 
@@ -719,7 +726,7 @@ describe('proposals', () => {
     await proposals.withdraw(homer, author.id, version);
     const later = Date.now() + 91 * 86_400_000;
     const listEnded = async (): Promise<number> =>
-      (await openProposals(repository.folder)).listOf(author.id).length;
+      (await openProposals(repository.folder)).list.listOf(author.id).length;
     await atTime(later, async () => {
       strictEqual(await listEnded(), 1, 'only the clock says so');
       repository.commitAll([{ files: {}, at: Math.floor(later / 1000) }]);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { LoginSettings } from '../../src/login/settings.ts';
+import type { LoginSettings } from '../../src/login/provider.ts';
 import { listenOnLoopback } from './loopback.ts';
 
 /**

@@ -2,8 +2,7 @@ import type { VNode } from 'preact';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { Languages } from '../../src/site/language/languages.ts';
-import { provideLanguage } from '../../src/site/language/page-language.tsx';
-import type { Site } from '../../src/site/page/layout.tsx';
+import { providePage, type Site, type Visit } from '../../src/site/page/page-context.tsx';
 
 /** The languages of the interface as they are shipped. */
 export const testLanguages = new Languages(silentLog, () => toSettings());
@@ -22,7 +21,8 @@ export const testSite: Site = {
   demo: false,
 };
 
-/** A component as a visitor sees it who reads English. */
-export function inEnglish(component: VNode): VNode {
-  return provideLanguage(testLanguages.choose(undefined, 'en'), component);
+/** A component as a visitor sees it who reads English, or as part of another visit. */
+export function inEnglish(component: VNode, visit: Partial<Visit> = {}): VNode {
+  const language = testLanguages.choose(undefined, 'en');
+  return providePage({ site: testSite, viewer: null, ...visit }, language, component);
 }

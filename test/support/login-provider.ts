@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
-import type { LoginSettings } from '../../src/login/settings.ts';
+import type { LoginSettings } from '../../src/login/provider.ts';
 import { listenOnLoopback } from './loopback.ts';
 
 /** How the provider answers requests for a path. */

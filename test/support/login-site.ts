@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { KeyRing, Sessions } from '../../src/login/login.ts';
-import type { LoginSettings } from '../../src/login/settings.ts';
+import type { LoginSettings } from '../../src/login/provider.ts';
 import { freePort } from './loopback.ts';
 import { noLogOuts } from './no-log-outs.ts';
 import { testRepository, type TestRepository } from './repository.ts';

@@ -1,10 +1,8 @@
 import type { VNode } from 'preact';
 import type { Command, CommandNames, CommandOption } from '../../../schemas/types.ts';
-import type { Locale } from '../../bot/locale.ts';
-import { findLanguages } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { type Locale, findLanguages } from '../../bot/locale.ts';
+import { useLanguage } from '../page/page-context.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';
-import type { BotPageProps } from './bot-page.tsx';
 
 /** A command as it is used: a subcommand is one of its own. */
 interface Usage {
@@ -16,7 +14,11 @@ interface Usage {
 }
 
 /** The commands of a bot, folded, in the language of the reader. A script filters them by words. */
-export function BotCommands({ bot, commands }: BotPageProps): VNode | null {
+export function BotCommands(props: {
+  readonly id: string;
+  readonly commands: readonly Command[];
+}): VNode | null {
+  const { id, commands } = props;
   const { t, text, integer, locale, href } = useLanguage();
   if (commands.length === 0) return null;
   const all = commands.flatMap((command) => listUsages(command, locale));
@@ -28,7 +30,7 @@ export function BotCommands({ bot, commands }: BotPageProps): VNode | null {
       {all.length > maxUsages && (
         <p class="muted">
           {t('bot.firstCommands', { shown: maxUsages, count: all.length })}{' '}
-          <a href={href(`/api/v2/bots/${bot.id}/commands`)}>{t('shelf.seeAll')}</a>
+          <a href={href(`/api/v2/bots/${id}/commands`)}>{t('shelf.seeAll')}</a>
         </p>
       )}
       {all.length >= minToFilter && (

@@ -1,12 +1,11 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import type { BotRecord, BotListElement, Category, Command } from '../../../schemas/types.ts';
+import type { Category, Command } from '../../../schemas/types.ts';
 import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
-import type { BotId } from '../../bot/id.ts';
-import { english, type Locale } from '../../bot/locale.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { toNameSlug } from '../../bot/likeness.ts';
+import { english, type Locale, chooseLocale, findLanguages } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
-import type { AcceptedReview, TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import {
   type IndexedBot,
@@ -14,113 +13,126 @@ import {
   parseRecord,
   listPageImages,
 } from '../../catalogue/store/bot-index.ts';
-import type { CountAt, ReadonlyCountHistory } from '../../counts/count-history.ts';
-import { parseQuery } from '../../http/request.ts';
+import { findKnownBot, parseQuery } from '../../http/request.ts';
+import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
-import {
-  type CollectionParts,
-  listLinkedCollections,
-  showCollection,
-  type ShownCollection,
-} from '../front/collections.ts';
-import { chooseLocale, findLanguages, withLocale } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
-import type { Heading } from '../markdown/html-tree.ts';
-import type { Html, Markdown } from '../markdown/markdown.ts';
+import { listLinkedCollections, showCollection } from '../front/collections.ts';
+import { formatFrontPath, noQuery } from '../front/front-query.ts';
+import type { MessageKey } from '../language/messages.tsx';
+import type { Html, RenderedText } from '../markdown/markdown.ts';
 import {
   toComparePath,
   toFeedPath,
   translatePath,
   listPageLanguages,
   toPathInLanguage,
+  withLocale,
 } from '../page/addresses.ts';
-import { assets } from '../page/assets.ts';
-import { BotImage } from '../page/bot-image.tsx';
 import {
-  listNamedAuthors,
-  withoutBidiControls,
+  BotImage,
   Breadcrumb,
-  type NameLinkProps,
-  Permissions,
+  FaultItems,
+  listNamedAuthors,
+  Prose,
+  withoutBidiControls,
 } from '../page/elements.tsx';
-import { Faults } from '../page/faults.tsx';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
-import type { PageView } from '../page/html-response.ts';
-import { Layout, type PageProps } from '../page/layout.tsx';
-import { Prose } from '../page/prose.tsx';
+import { type AddPage, type PageView, sendOnce } from '../page/html-response.ts';
+import { Layout } from '../page/layout.tsx';
+import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { BotCommands } from './bot-commands.tsx';
-import { BotFacts, BotHead, BotPanels, Listing } from './bot-panels.tsx';
+import {
+  BotFacts,
+  type BotFactsProps,
+  BotHead,
+  type BotHeadProps,
+  BotPanels,
+  Listing,
+  type PanelsProps,
+  type ShownBot,
+} from './bot-panels.tsx';
+import { Permissions } from './permissions.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
-import { formatShareCardAddress, type ShareParts } from './share.tsx';
+import { formatShareCardAddress } from './share.tsx';
 
-/** What the page of a bot is made from. */
-export interface BotPageParts
-  extends ShareParts, CollectionParts, Pick<OpenCatalogue, 'lists' | 'authors' | 'changes' | 'cache'> {
-  readonly store: Pick<Catalogue['store'], 'faultsOf'>;
-  readonly countHistory: ReadonlyCountHistory;
-  readonly markdown: Markdown;
+/** Adds the pages of bots. The name of a bot leads to its page, or to those that have it. */
+export function addBotPages(addPage: AddPage, parts: PageParts): void {
+  const { site, bots, store } = parts;
+  // The address of a bot without its end, or the public address.
+  const shortened = basePathOf(site.baseUrl) === '/bots' ? '/' : '/?sort=popular';
+  addPage('/bots', (ctx) => {
+    ctx.status = 301;
+    return shortened;
+  });
+  addPage('/bots/:id', async (ctx) => {
+    const { id: text = '' } = ctx.params;
+    const id = parseBotId(text);
+    const named = id ? undefined : (await readGroups(parts)).named(toNameSlug(text));
+    if (named) return `/bots/${named.id}${ctx.search}`;
+    if (named === null) return formatFrontPath({ ...noQuery, q: text });
+    const faults = site.live && id && bots.get(id) === undefined ? store.faultsOf(id) : [];
+    if (faults.length === 0) return await createBotView(ctx, parts, findKnownBot(bots, text));
+    sendOnce(ctx, { site, viewer: null }, <FaultyBotPage {...{ id: text, faults }} />, 404);
+    return undefined;
+  });
 }
 
 /** Returns how the page of a bot is made, in the language and with the images that the request selects. */
-export async function createBotView(
-  ctx: Context,
-  parts: BotPageParts,
-  indexed: IndexedBot,
-): Promise<PageView> {
-  const { site, bots, counts, countHistory, markdown } = parts;
+async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot): Promise<PageView> {
+  const { site, bots, counts, countHistory, markdown, authors } = parts;
   const { id, facts } = indexed;
   markdown.start();
   const groups = await readGroups(parts);
-  const authors = await Promise.all(facts.authors.map(async (id) => await parts.authors.find(id)));
-  const params = parseQuery(ctx);
+  const allAuthors = await Promise.all(facts.authors.map(async (account) => await authors.find(account)));
   const language = site.languages.of(ctx);
   const { wanted } = language;
   const locale = chooseLocale(facts.locales, wanted) as Locale;
   const own = [...wanted.slice(0, 1), language.locale];
   const isForeign = findLanguages(own, facts.locales).length === 0;
-  const blurImages = facts.nsfw && params.get('pictures') !== 'shown';
+  const blurImages = facts.nsfw && parseQuery(ctx).get('pictures') !== 'shown';
   const shown = { locale, isForeign, blurImages };
-  return {
-    key: { id, ...shown },
-    entry: () => bots.get(id),
-    render: async (props) => {
-      const bot = parseRecord(indexed);
-      const { name = '', page: text = '' } = bot.contents[locale] ?? {};
-      const { html, headings } = await markdown.render({ text, name, images: listPageImages(indexed) });
-      const today = countHistory.present();
-      const { changes: trustChanges, review } = await readBotTrust(parts, id, locale);
-      const reviewer = review && parts.authors.findProfile(review.reviewer)?.name;
-      const isRead = await countHistory.isRead('recent');
-      const languages = [locale, ...facts.locales, site.settings.language, english];
-      const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
-        const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
-        const namesLanguage = findLanguages(own, [locale]).length === 0;
-        const authors = listNamedAuthors(parts.authors, other.facts.authors);
-        return { bot: parseListElement(other), locale, namesLanguage, count, growth, authors };
-      });
-      return (
-        <BotPage
-          {...{ ...props, ...shown, bot, html, headings, similar }}
-          count={counts.count(id)}
-          growth={counts.growth(id)}
-          counts={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
-          trustChanges={trustChanges}
-          review={reviewer === undefined || !review ? undefined : { ...review, reviewer }}
-          reportedAge={computeAge(counts.reportedAt(id))}
-          editedAge={computeAge(facts.edited) ?? 0}
-          commands={JSON.parse(String(indexed.commands ?? '[]')) as Command[]}
-          authors={listNamedAuthors(parts.authors, bot.authors)}
-          sameAuthor={listBotsOfSameAuthor(authors, bot)}
-          shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale)}
-          collections={listLinkedCollections(parts, id)
+  const render = async (): Promise<VNode> => {
+    const bot = parseRecord(indexed);
+    const { name = '', page: text = '' } = bot.contents[locale] ?? {};
+    const rendered = await markdown.render({ text, name, images: listPageImages(indexed) });
+    const trust = await readBotTrust(parts, id, locale);
+    const reviewer = trust.review && authors.findProfile(trust.review.reviewer)?.name;
+    const isRead = await countHistory.isRead('recent');
+    const today = countHistory.present();
+    const languages = [locale, ...facts.locales, site.settings.language, english];
+    const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
+      const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
+      const namesLanguage = findLanguages(own, [locale]).length === 0;
+      const named = listNamedAuthors(authors, other.facts.authors);
+      return { bot: parseListElement(other), locale, namesLanguage, count, growth, authors: named };
+    });
+    return (
+      <BotPage
+        {...{ bot, ...shown, rendered, similar }}
+        authors={listNamedAuthors(authors, bot.authors)}
+        review={reviewer === undefined || !trust.review ? undefined : { ...trust.review, reviewer }}
+        facts={{
+          count: counts.count(id),
+          growth: counts.growth(id),
+          reportedAge: computeAge(counts.reportedAt(id)),
+          editedAge: computeAge(facts.edited) ?? 0,
+        }}
+        commands={JSON.parse(String(indexed.commands ?? '[]')) as Command[]}
+        panels={{
+          trustChanges: trust.changes,
+          counts: isRead ? countHistory.counts(id, today - chartDays + 1, today) : [],
+          sameAuthor: listBotsOfSameAuthor(allAuthors, bot),
+          collections: listLinkedCollections(parts, id)
             .slice(0, maxCollections)
-            .map(({ collection }) => showCollection(collection, [language.locale]))}
-          faults={site.live ? parts.store.faultsOf(id) : []}
-        />
-      );
-    },
+            .map(({ collection }) => showCollection(collection, [language.locale])),
+        }}
+        shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale)}
+        faults={site.live ? parts.store.faultsOf(id) : []}
+      />
+    );
   };
+  return { key: { id, ...shown }, entry: () => bots.get(id), render };
 }
 
 const chartDays = 90;
@@ -137,83 +149,58 @@ function computeAge(time: number | undefined): number | undefined {
   return Math.floor(age / unit) * unit;
 }
 
-export interface BotPageProps extends PageProps {
-  readonly bot: BotRecord;
-  /** The language to show it in, one of the bot's. */
-  readonly locale: Locale;
-  /** Whether that is not the language of the reader, in which the bot has no page. */
+export interface BotPageProps extends Omit<BotHeadProps, 'name' | 'description'> {
+  /** Whether the bot has no page in the language of the reader. */
   readonly isForeign: boolean;
-  readonly count: number | undefined;
-  /** By how much of itself the count has grown in 30 days. */
-  readonly growth: number | undefined;
-  /** The counts of the last 90 days, as far as there are any. */
-  readonly counts: readonly CountAt[];
-  /** What matters for trust and changed in the last 90 days. */
-  readonly trustChanges: readonly TrustChange[];
-  /** Who last reviewed the bot, by name, and when; undefined if that is not known. */
-  readonly review: (Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string }) | undefined;
-  /** How long ago the bot reported its count; milliseconds. */
-  readonly reportedAge: number | undefined;
-  /** How long ago its listing was updated; milliseconds. */
-  readonly editedAge: number;
+  /** Its page in the language that it is shown in. */
+  readonly rendered: RenderedText;
+  readonly facts: Omit<BotFactsProps, 'bot' | 'locale'>;
   readonly commands: readonly Command[];
-  /** The bot's page in that language. */
-  readonly html: Html;
-  readonly headings: readonly Heading[];
-  /** Its authors who have a name. */
-  readonly authors: readonly NameLinkProps[];
-  readonly sameAuthor: readonly IndexedBot[];
-  /** Some of those that have the bot. */
-  readonly collections: readonly ShownCollection[];
+  readonly panels: Omit<PanelsProps, 'bot' | 'headings' | 'reportedAge'>;
   readonly similar: readonly ListedBot[];
-  /** Whether its images are blurred. */
-  readonly blurImages: boolean;
   /** The address of its picture for previews of links; undefined if no images are made. */
   readonly shareCard: string | undefined;
   /** The faults of its files, for their editor only. */
   readonly faults: readonly Fault[];
 }
 
-/** With the texts of the bot in the language of the page, ready to be shown. */
-export interface ShownBotProps extends BotPageProps {
-  readonly name: string;
-  readonly description: string;
-}
-
 export function BotPage(props: BotPageProps): VNode {
-  const { site, viewer, bot, locale, isForeign, blurImages, faults } = props;
+  const { bot, locale, blurImages, rendered, authors, review, facts, shareCard, faults } = props;
+  const { site } = useVisit();
   const { text, categoryTitle } = useLanguage();
-  const { name: given = '', description = '', page = '' } = bot.contents[locale] ?? {};
-  const name = withoutBidiControls(given);
-  const shown = { ...props, name, description: withoutBidiControls(description) };
-  const category = categoryTitle(bot.category);
+  const { name: given = '', description: about = '', page = '' } = bot.contents[locale] ?? {};
+  const [name, description] = [withoutBidiControls(given), withoutBidiControls(about)];
+  const shown = { bot, locale, name, description };
+  const { html, headings } = rendered;
   const feed = { title: text('changes.of', { name }), path: toFeedPath('bot', bot.id) };
-  const meta = { ...createBotMeta(shown, category), feed };
+  const described = { ...shown, site, authors, shareCard, count: facts.count };
+  const meta = { ...createBotMeta(described, categoryTitle(bot.category)), feed };
   return (
-    <Layout site={site} viewer={viewer} title={name} meta={meta} script={assets.copyScript.path}>
+    <Layout meta={meta} script="copyScript">
       <Breadcrumb category={bot.category} />
       <article class="bot">
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
-        <BotHead {...shown} />
-        <BotFacts {...shown} />
-        {isForeign && <OtherLanguage {...props} />}
-        {blurImages && <Veil {...props} />}
+        <BotHead {...{ ...shown, blurImages, authors, review }} />
+        <BotFacts {...{ bot, locale, ...facts }} />
+        {props.isForeign && <OtherLanguage {...shown} />}
+        {blurImages && <Veil {...{ bot, html }} />}
         <div class="bot-body">
-          <Screenshots {...shown} />
+          <Screenshots {...{ bot, name, blurImages }} />
           <Permissions invite={bot.invite} />
-          <Prose {...props} text={page} />
-          <BotCommands {...props} />
-          <BotPanels {...shown} />
+          <Prose {...{ locale, html, blurImages }} text={page} />
+          <BotCommands id={bot.id} commands={props.commands} />
+          <BotPanels {...{ bot, headings, ...props.panels }} reportedAge={facts.reportedAge} />
         </div>
         <Listing {...shown} />
       </article>
-      <Similar {...props} />
+      <Similar bot={bot} similar={props.similar} />
     </Layout>
   );
 }
 
 /** Says which language the page is in, with a link to translate it into that of the reader, if a page may be in that. */
-function OtherLanguage({ site, bot, locale }: BotPageProps): VNode {
+function OtherLanguage({ bot, locale }: ShownBot): VNode {
+  const { site } = useVisit();
   const { t, href, languageName, locale: own, locales } = useLanguage();
   const { languages } = site.settings;
   return (
@@ -231,7 +218,7 @@ function OtherLanguage({ site, bot, locale }: BotPageProps): VNode {
 }
 
 /** Says why the images are blurred, with a link that shows them. */
-function Veil({ bot, html }: BotPageProps): VNode | null {
+function Veil({ bot, html }: Pick<ShownBot, 'bot'> & { readonly html: Html }): VNode | null {
   const { t, requested } = useLanguage();
   const { avatar, cover, preview } = bot.cachedImages;
   const isInPage = html?.includes('<img ') === true;
@@ -244,7 +231,11 @@ function Veil({ bot, html }: BotPageProps): VNode | null {
 }
 
 /** Screenshots in one row that scrolls. Each opens in place, by an address of its own, which the way back closes. */
-function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
+function Screenshots({
+  bot,
+  blurImages,
+  name,
+}: Pick<ShownBot, 'bot' | 'name'> & Pick<BotPageProps, 'blurImages'>): VNode | null {
   const { t, text } = useLanguage();
   const images = bot.cachedImages.preview;
   if (images.length === 0) return null;
@@ -294,7 +285,7 @@ function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
   );
 }
 
-function Similar({ bot, similar }: BotPageProps): VNode | null {
+function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode | null {
   const { t, href } = useLanguage();
   if (similar.length < 2) return null;
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
@@ -311,12 +302,43 @@ function Similar({ bot, similar }: BotPageProps): VNode | null {
   );
 }
 
+/** The faults of a bot's files, for their editor. */
+function Faults({
+  faults,
+  advice,
+}: {
+  readonly faults: readonly Fault[];
+  readonly advice: MessageKey;
+}): VNode {
+  const { t } = useLanguage();
+  return (
+    <section class="notice bad" role="alert" aria-labelledby="faults">
+      <h2 id="faults">{t('bot.faults')}</h2>
+      <p>{t(advice)}</p>
+      <FaultItems faults={faults} />
+    </section>
+  );
+}
+
+/** The page of a bot whose files have never been valid, for their editor. */
+function FaultyBotPage({ id, faults }: { readonly id: string; readonly faults: readonly Fault[] }): VNode {
+  return (
+    <Layout title={id}>
+      <div class="stack">
+        <h1>{id}</h1>
+        <Faults faults={faults} advice="bot.neverValid" />
+      </div>
+    </Layout>
+  );
+}
+
 /** The facts of a bot's page for search engines. */
-export interface DescribedBot extends Pick<
-  ShownBotProps,
-  'site' | 'locale' | 'name' | 'description' | 'count' | 'shareCard' | 'authors'
-> {
-  readonly bot: BotListElement;
+export interface DescribedBot
+  extends
+    Omit<ShownBot, 'bot'>,
+    Pick<ListedBot, 'bot' | 'count'>,
+    Pick<BotPageProps, 'authors' | 'shareCard'> {
+  readonly site: Site;
 }
 
 /**

@@ -3,11 +3,16 @@ import type { BotRecord } from '../../../schemas/types.ts';
 import { formatIsoTime } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { readInvite } from '../../bot/invite.ts';
+import { type Locale, directionOf } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { AcceptedReview, TrustChange } from '../../catalogue/changes/bot-changes.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { CountAt } from '../../counts/count-history.ts';
 import { TrustChangeText } from '../changes/changed-fields.tsx';
-import { type ListedBot, useNoCount } from '../front/card.tsx';
-import { directionOf, formatOwnName } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { formatNoCount, type ListedBot } from '../front/card.tsx';
+import type { ShownCollection } from '../front/collections.ts';
+import { formatOwnName } from '../language/messages.tsx';
+import type { Heading } from '../markdown/html-tree.ts';
 import {
   editPath,
   toAuthorPath,
@@ -17,7 +22,7 @@ import {
   translatePath,
   toSourceAddress,
 } from '../page/addresses.ts';
-import { Avatar } from '../page/bot-image.tsx';
+import { permissionsId } from './permissions.tsx';
 import {
   Byline,
   withoutBidiControls,
@@ -25,19 +30,43 @@ import {
   Fact,
   LinkItem,
   NameLink,
+  type NameLinkProps,
   OwnLink,
-  permissionsId,
+  Avatar,
 } from '../page/elements.tsx';
 import { reportAddress } from '../page/layout.tsx';
-import type { ShownBotProps } from './bot-page.tsx';
+import { useLanguage, useVisit } from '../page/page-context.tsx';
 import { CountChart } from './count-chart.tsx';
 import { ShareCodes } from './share.tsx';
+
+/** A bot in the language that its page is in. */
+export interface ShownBot {
+  readonly bot: BotRecord;
+  readonly locale: Locale;
+  /** In that language, ready to be shown. */
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface PanelsProps {
+  readonly bot: BotRecord;
+  /** What matters for trust and changed in the last 90 days. */
+  readonly trustChanges: readonly TrustChange[];
+  /** The counts of the last 90 days, as far as there are any. */
+  readonly counts: readonly CountAt[];
+  /** How long ago the bot reported its count; milliseconds. */
+  readonly reportedAge: number | undefined;
+  readonly headings: readonly Heading[];
+  readonly sameAuthor: readonly IndexedBot[];
+  /** Some of those that have the bot. */
+  readonly collections: readonly ShownCollection[];
+}
 
 /**
  * The column next to a bot's page: what changed, its counts, what is on the page, other bots of its author. On phones it
  * comes after the page: what is painted first would be moved by a page that arrives later.
  */
-export function BotPanels(props: ShownBotProps): VNode {
+export function BotPanels(props: PanelsProps): VNode {
   const { text } = useLanguage();
   return (
     <aside class="side" aria-label={text('bot.about')}>
@@ -50,7 +79,7 @@ export function BotPanels(props: ShownBotProps): VNode {
 }
 
 /** Recent changes that matter to people who trust the bot. */
-function Lately({ trustChanges }: ShownBotProps): VNode | null {
+function Lately({ trustChanges }: PanelsProps): VNode | null {
   const { t } = useLanguage();
   if (trustChanges.length === 0) return null;
   return (
@@ -68,7 +97,7 @@ function Lately({ trustChanges }: ShownBotProps): VNode | null {
 }
 
 /** A bot's counts in the last 90 days, and when it last reported one. */
-function CountsPanel({ counts, reportedAge }: ShownBotProps): VNode | null {
+function CountsPanel({ counts, reportedAge }: PanelsProps): VNode | null {
   const { t, ago } = useLanguage();
   if (reportedAge === undefined) return null;
   return (
@@ -83,7 +112,7 @@ function CountsPanel({ counts, reportedAge }: ShownBotProps): VNode | null {
 }
 
 /** Links to the headings of a page that has at least three. Those of the second level only where the first has few. */
-function Contents({ headings }: ShownBotProps): VNode | null {
+function Contents({ headings }: PanelsProps): VNode | null {
   const { t } = useLanguage();
   if (headings.length < minHeadings) return null;
   const highest = headings.filter(({ level }) => level === 2);
@@ -108,7 +137,7 @@ const minHeadings = 3;
 const maxHeadings = 20;
 
 /** Other bots of the same author, and the collections that have the bot. */
-function More({ bot, sameAuthor, collections }: ShownBotProps): VNode | null {
+function More({ bot, sameAuthor, collections }: PanelsProps): VNode | null {
   const { t, href } = useLanguage();
   const author = bot.authors.find((id) => sameAuthor[0]?.facts.authors.includes(id));
   if (author === undefined && collections.length === 0) return null;
@@ -141,8 +170,9 @@ function More({ bot, sameAuthor, collections }: ShownBotProps): VNode | null {
 }
 
 /** What can be done with the listing, for visitors and owners, in one row at the end of the page. */
-export function Listing(props: ShownBotProps): VNode {
-  const { site, viewer, bot, locale, name } = props;
+export function Listing(props: ShownBot): VNode {
+  const { bot, locale, name } = props;
+  const { site, viewer } = useVisit();
   const { t, text, day, href } = useLanguage();
   const id = bot.id as BotId;
   const subject = `${text('bot.report')}: ${name} (${id})`;
@@ -182,9 +212,17 @@ export function Listing(props: ShownBotProps): VNode {
   );
 }
 
+export interface BotHeadProps extends ShownBot {
+  readonly blurImages: boolean;
+  /** Its authors who have a name. */
+  readonly authors: readonly NameLinkProps[];
+  /** Who last reviewed the bot, by name, and when; undefined if that is not known. */
+  readonly review: (Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string }) | undefined;
+}
+
 /** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
-export function BotHead(props: ShownBotProps): VNode {
-  const { bot, locale, blurImages, name, description, authors, review } = props;
+export function BotHead(props: BotHeadProps): VNode {
+  const { bot, locale, blurImages, name, description } = props;
   const { t, text } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   const { avatar, cover } = bot.cachedImages;
@@ -211,7 +249,7 @@ export function BotHead(props: ShownBotProps): VNode {
           )}
           {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
         </h1>
-        <Credits {...{ bot, authors, review }} />
+        <Credits {...props} />
         <p class="about" {...language}>
           {description}
         </p>
@@ -222,7 +260,7 @@ export function BotHead(props: ShownBotProps): VNode {
 }
 
 /** Who made the bot, and who last reviewed it. */
-function Credits({ bot, authors, review }: Pick<ShownBotProps, 'bot' | 'authors' | 'review'>): VNode {
+function Credits({ bot, authors, review }: BotHeadProps): VNode {
   const { t, day, href } = useLanguage();
   return (
     <div class="credits">
@@ -276,11 +314,20 @@ function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecor
   );
 }
 
+export interface BotFactsProps extends Pick<ListedBot, 'count' | 'growth'> {
+  readonly bot: BotRecord;
+  readonly locale: Locale;
+  /** How long ago the bot reported its count, and its listing was updated; milliseconds. */
+  readonly reportedAge: number | undefined;
+  readonly editedAge: number;
+}
+
 /** What decides whether a bot is worth a try: always the same six facts, with a dash for what is not known. */
-export function BotFacts(props: ShownBotProps): VNode {
+export function BotFacts(props: BotFactsProps): VNode {
   const { bot, editedAge, reportedAge } = props;
-  const { t, href, ago, categoryName } = useLanguage();
-  const noCount = useNoCount(reportedAge);
+  const language = useLanguage();
+  const { t, href, ago, categoryName } = language;
+  const noCount = formatNoCount(reportedAge, language);
   return (
     <dl class="bot-facts six">
       <Fact name={t('bot.serverCount')}>
@@ -305,7 +352,7 @@ export function BotFacts(props: ShownBotProps): VNode {
 const unknown = '–';
 
 /** Says in how many servers a bot is; null if that is not known. For components only. */
-export function useServerCount({ count, growth }: Pick<ShownBotProps, 'count' | 'growth'>): VNode | null {
+export function useServerCount({ count, growth }: Pick<ListedBot, 'count' | 'growth'>): VNode | null {
   const { integer } = useLanguage();
   if (count === undefined) return null;
   return (
@@ -365,7 +412,7 @@ export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VN
 }
 
 /** The language that the page is in, as a menu where there are others. */
-function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
+function LanguagesOfBot({ bot, locale }: BotFactsProps): VNode {
   const { href } = useLanguage();
   const all = Object.keys(bot.contents);
   const others = all.filter((other) => other !== locale);

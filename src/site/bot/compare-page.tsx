@@ -1,36 +1,28 @@
 import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import { parseBotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
-import { alignPermissions, readInvite } from '../../bot/invite.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
+import { alignPermissions, readInvite, splitByHarm } from '../../bot/invite.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
-import type { OpenCounts } from '../../counts/counts.ts';
 import { parseQuery } from '../../http/request.ts';
 import { readBotTrust, TrustChangeText } from '../changes/changed-fields.tsx';
-import { BotAvatar, BotName, type ListedBot, useNoCount } from '../front/card.tsx';
-import { chooseLocale, directionOf } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { BotAvatar, BotName, formatNoCount, type ListedBot } from '../front/card.tsx';
+import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
-import { AllBotsLink } from '../page/message-pages.tsx';
-import { Layout, type PageProps, type Site } from '../page/layout.tsx';
+import { AllBotsLink } from '../page/error-pages.tsx';
+import { Layout } from '../page/layout.tsx';
 import { Fact, withoutBidiControls } from '../page/elements.tsx';
-import type { PageView } from '../page/html-response.ts';
+import type { AddPage, PageView } from '../page/html-response.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 
-interface CompareParts
-  extends
-    Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
-    Pick<OpenCounts, 'counts'> {
-  readonly site: Site;
+/** Adds the page that has the bots of the parameter `bots` side by side: ids, or parts of names. */
+export function addComparePage(addPage: AddPage, parts: PageParts): void {
+  addPage('/compare', async (ctx) => await createCompareView(ctx, parts));
 }
 
-/**
- * Returns how the page is made that has the bots of the parameter `bots` side by side: ids, or parts of names.
- * @throws {BotshelfError} queue-full
- */
-export async function createCompareView(ctx: Context, parts: CompareParts): Promise<PageView> {
+/** @throws {BotshelfError} queue-full */
+async function createCompareView(ctx: Context, parts: PageParts): Promise<PageView> {
   const { site, bots, lists, counts } = parts;
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
@@ -52,7 +44,7 @@ export async function createCompareView(ctx: Context, parts: CompareParts): Prom
   const locales = found.map(({ facts }) => chooseLocale(facts.locales, ranges) as Locale);
   return {
     key: { compared: found.map(({ id }) => id), missing, isCut, locales },
-    render: async (props) => {
+    render: async () => {
       const columns = found.map(async ({ id, ...indexed }, i): Promise<Column> => {
         const bot = parseListElement(indexed);
         const locale = locales[i] as Locale;
@@ -60,7 +52,7 @@ export async function createCompareView(ctx: Context, parts: CompareParts): Prom
         const { changes: trustChanges } = await readBotTrust(parts, id, locale);
         return { bot, locale, count, growth, reportedAt, trustChanges };
       });
-      return <ComparePage {...{ ...props, missing, isCut }} columns={await Promise.all(columns)} />;
+      return <ComparePage {...{ missing, isCut }} columns={await Promise.all(columns)} />;
     },
   };
 }
@@ -75,7 +67,7 @@ interface Column extends Omit<ListedBot, 'namesLanguage' | 'authors'> {
   readonly trustChanges: readonly TrustChange[];
 }
 
-interface ComparePageProps extends PageProps {
+interface ComparePageProps {
   readonly columns: readonly Column[];
   /** What the address names that is no bot of the list. */
   readonly missing: readonly string[];
@@ -83,12 +75,12 @@ interface ComparePageProps extends PageProps {
   readonly isCut: boolean;
 }
 
-function ComparePage({ site, viewer, columns, missing, isCut }: ComparePageProps): VNode {
+function ComparePage({ columns, missing, isCut }: ComparePageProps): VNode {
   const { t, text } = useLanguage();
   const count = columns.length;
   const title = count < 2 ? text('compare.title') : text('compare.heading', { count });
   return (
-    <Layout {...{ site, viewer, title }} isUnlisted>
+    <Layout title={title} isUnlisted>
       <div class="stack">
         <h1 id="compare">{title}</h1>
         <p class="muted">{t(count < 2 ? 'compare.number' : 'compare.order')}</p>
@@ -241,7 +233,8 @@ function Rows({ title, rows }: RowsProps): VNode | null {
 
 /** Returns the rows about bots, but for each permission. For components only. */
 function useFacts(columns: readonly Column[]): ComparedRow[] {
-  const { t, day, list, categoryName, languageName } = useLanguage();
+  const language = useLanguage();
+  const { t, day, list, categoryName, languageName } = language;
   const locales = columns.flatMap(({ bot }) => Object.keys(bot.contents));
   const row = (name: ComponentChildren, toCell: (column: Column) => Cell): ComparedRow => ({
     name,
@@ -257,16 +250,15 @@ function useFacts(columns: readonly Column[]): ComparedRow[] {
     }),
     row(t('bot.serverCount'), (column) => ({ value: column.count ?? '', content: useServerCount(column) })),
     row(t('bot.lastReport'), ({ reportedAt }) => {
-      const content = useNoCount(reportedAt && Date.now() - reportedAt);
+      const content = formatNoCount(reportedAt && Date.now() - reportedAt, language);
       return { value: content === false ? '' : reportedAt, content };
     }),
     row(t('permissions.harmful'), ({ bot }) => {
       const { permissions } = readInvite(bot.invite) ?? {};
       if (typeof permissions !== 'object') return { value: '', content: '' };
-      const { administrator, groups, unknownBits } = permissions;
-      if (administrator) return { value: 'all', content: t('compare.all') };
-      const count = groups.find(({ name }) => name === 'dangerous')?.permissions.length ?? 0;
-      const isEmpty = groups.length === 0 && unknownBits.length === 0;
+      if (permissions.administrator) return { value: 'all', content: t('compare.all') };
+      const [{ length: count }, others] = splitByHarm(permissions);
+      const isEmpty = count + others === 0;
       return { value: isEmpty ? 'none' : count, content: isEmpty ? t('compare.noPermissions') : count };
     }),
     row(t('bot.category'), ({ bot }) => toTextCell(categoryName(bot.category))),

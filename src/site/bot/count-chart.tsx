@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { msPerDay } from '../../bot/clock.ts';
 import type { CountAt } from '../../counts/count-history.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage } from '../page/page-context.tsx';
 
 /**
  * The counts of a bot over time: a line in the colour of the text with the last count at its end, the lowest and the

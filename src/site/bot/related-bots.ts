@@ -2,13 +2,12 @@ import type { BotListElement, BotRecord, Category } from '../../../schemas/types
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { toNameSlug } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
 import { type FirstBots, keepFirst } from '../../catalogue/lists/lists.ts';
 import { isStopWord, forEachWord } from '../../catalogue/search/words.ts';
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { OpenCounts } from '../../counts/counts.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
+import type { PageParts } from '../page/page-context.tsx';
 
 /** The bots of the catalogue in the groups that pages choose from. */
 export interface BotGroups {
@@ -29,7 +28,7 @@ export async function readGroups({
   bots,
   counts,
   cache,
-}: Pick<OpenCatalogue, 'bots' | 'cache'> & Pick<OpenCounts, 'counts'>): Promise<BotGroups> {
+}: Pick<PageParts, 'bots' | 'counts' | 'cache'>): Promise<BotGroups> {
   return await cache.get('groups', async () => await groupBots(await bots.sorted(), counts));
 }
 

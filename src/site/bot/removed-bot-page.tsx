@@ -5,18 +5,18 @@ import { type BotId, parseBotId } from '../../bot/id.ts';
 import type { RemovedAt } from '../../catalogue/changes/change-index.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { LinkItem } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
-import { AllBotsLink, prefersPage } from '../page/message-pages.tsx';
+import { Layout } from '../page/layout.tsx';
+import { AllBotsLink, prefersPage } from '../page/error-pages.tsx';
 
 /**
  * Responds 410 to a request for a bot that was removed, for its page as for all below it. In the API every unknown bot is
  * a 404.
  */
 export function refuseRemovedBots(
-  { site, viewerOf }: PageOptions,
+  { site, viewerOf }: PageParts,
   removedAt: RemovedAt,
 ): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
@@ -28,21 +28,17 @@ export function refuseRemovedBots(
       if (id === undefined || time === undefined) throw error;
       if (!prefersPage(ctx)) throw new ProblemError('removed-bot', `the bot ${id} was removed`);
       const viewer = await viewerOf(ctx);
-      sendOnce(ctx, <RemovedBotPage {...{ site, viewer, id, time }} />, site.languages.of(ctx), 410);
+      sendOnce(ctx, { site, viewer }, <RemovedBotPage {...{ id, time }} />, 410);
     }
   };
 }
 
-interface RemovedBotPageProps extends PageProps {
-  readonly id: BotId;
-  readonly time: number;
-}
-
-function RemovedBotPage({ site, viewer, id, time }: RemovedBotPageProps): VNode {
+function RemovedBotPage({ id, time }: { readonly id: BotId; readonly time: number }): VNode {
+  const { site } = useVisit();
   const { t, text, day, href } = useLanguage();
   const when = <time dateTime={new Date(time).toISOString()}>{day(time)}</time>;
   return (
-    <Layout site={site} viewer={viewer} title={text('error.removed.title')} isUnlisted>
+    <Layout title={text('error.removed.title')} isUnlisted>
       <div class="narrow stack">
         <p class="muted">410</p>
         <h1>{t('error.removed.title')}</h1>

@@ -2,33 +2,25 @@ import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
-import type { OpenCounts } from '../../counts/counts.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
-import { type NamedShareCard, type ShareCards, toShareCardVersion } from '../../images/share-cards.ts';
+import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
 import { escapeXml } from '../../lib/text.ts';
-import { chooseLocale, directionOf } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import type { ListedBot } from '../front/card.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, CopyField } from '../page/elements.tsx';
-import type { Site } from '../page/layout.tsx';
-import type { ShownBotProps } from './bot-page.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 
-/** What badges and share cards are made from. */
-export interface ShareParts extends Pick<OpenCatalogue, 'bots'>, Pick<OpenCounts, 'counts'> {
-  readonly site: Site;
-  /** Null if no images are made. */
-  readonly shareCards: Pick<ShareCards, 'get'> | null;
-}
-
-/** Adds `/bots/:id/card.png`, the picture of a bot in previews of links. */
-export function addShareRoute(router: Router, parts: ShareParts): void {
-  const { site, bots, shareCards } = parts;
+/**
+ * Adds `/bots/:id/card.png`, the picture of a bot in previews of links, and `/bots/:id/badge.svg`, a small one for a bot's own
+ * site, with its count or, without one, its name. In English.
+ */
+export function addShareRoutes(router: Router, parts: PageParts): void {
+  const { site, bots, counts, shareCards } = parts;
   router.get('/bots/:id/card.png', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     if (shareCards === null)
@@ -47,17 +39,32 @@ export function addShareRoute(router: Router, parts: ShareParts): void {
       headers,
     });
   });
+  const { text } = site.languages.choose(undefined, 'en');
+  router.get('/bots/:id/badge.svg', async (ctx) => {
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const count = counts.count(bot.id);
+    const label =
+      count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
+    const body = Buffer.from(formatBadge(site.settings.name, label));
+    await send(ctx, {
+      ...createDocument('image/svg+xml; charset=utf-8', body),
+      headers: {
+        ...readHeaders,
+        'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      },
+    });
+  });
 }
 
 /** Returns the address of the picture of a bot in one of its languages, another one for each content of it. */
-export function formatShareCardAddress(parts: ShareParts, bot: BotListElement, locale: Locale): string {
+export function formatShareCardAddress(parts: PageParts, bot: BotListElement, locale: Locale): string {
   const version = toShareCardVersion(describeShareCard(parts, bot, locale));
   return `${parts.site.baseUrl}/bots/${bot.id}/card.png?locale=${locale}&v=${version}`;
 }
 
 /** A preview is not blurred, so a bot for adults is without its avatar. */
 function describeShareCard(
-  { site: { languages, settings }, counts }: ShareParts,
+  { site: { languages, settings }, counts }: PageParts,
   bot: BotListElement,
   locale: Locale,
 ): NamedShareCard {
@@ -81,9 +88,14 @@ function describeShareCard(
   };
 }
 
+interface ShareCodesProps extends Pick<ListedBot, 'bot' | 'locale'> {
+  readonly name: string;
+}
+
 /** What to copy to share a bot: its address, and code that shows its badge on other sites. */
-export function ShareCodes({ site, bot, locale, name }: ShownBotProps): VNode {
+export function ShareCodes({ bot, locale, name }: ShareCodesProps): VNode {
   const { t } = useLanguage();
+  const { site } = useVisit();
   const page = toPathInLanguage(`${site.baseUrl}/bots/${bot.id}`, locale, findDefaultLocale(bot));
   const badge = site.baseUrl + toBadgePath(bot.id);
   const codes = {
@@ -107,25 +119,6 @@ export function ShareCodes({ site, bot, locale, name }: ShownBotProps): VNode {
       <p class="muted" role="status" id="copied" />
     </>
   );
-}
-
-/** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
-export function addBadgeRoute(router: Router, { bots, counts, site }: ShareParts): void {
-  const { text } = site.languages.choose(undefined, 'en');
-  router.get('/bots/:id/badge.svg', async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const count = counts.count(bot.id);
-    const label =
-      count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
-    const body = Buffer.from(formatBadge(site.settings.name, label));
-    await send(ctx, {
-      ...createDocument('image/svg+xml; charset=utf-8', body),
-      headers: {
-        ...readHeaders,
-        'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-      },
-    });
-  });
 }
 
 function toBadgePath(id: string): string {

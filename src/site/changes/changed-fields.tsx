@@ -1,9 +1,9 @@
-import { Fragment, type VNode } from 'preact';
+import { type Change, diffWordsWithSpace } from 'diff';
+import { type ComponentChildren, Fragment, type VNode } from 'preact';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Permission } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import {
   type BotChange,
   type ChangesPage,
@@ -19,11 +19,9 @@ import {
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { formatValue, mainFields } from '../page/fields.ts';
-import { Changed, diffWords, type Words, WordDiff } from './word-diff.tsx';
-import type { Messages } from '../language/messages.tsx';
-import { useLanguage } from '../language/page-language.tsx';
-import { withoutBidiControls, Fact } from '../page/elements.tsx';
+import type { MessageKey, Messages } from '../language/messages.tsx';
+import { useLanguage, type PageParts } from '../page/page-context.tsx';
+import { withoutBidiControls, Fact, namePermissions } from '../page/elements.tsx';
 
 /** A value that differs, as text. Empty if there is none; both are where the value is not shown. */
 export interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
@@ -61,7 +59,9 @@ export function toShownPages(pages: readonly PageChange[]): ShownPageChange[] {
 function formatAny(value: unknown): string {
   if (value === true) return '✓';
   if (value === undefined) return '';
-  return withoutBidiControls(formatValue(value) ?? JSON.stringify(value));
+  const isText = typeof value === 'string' || Array.isArray(value);
+  const texts = [value].flat().filter((entry) => typeof entry === 'string');
+  return withoutBidiControls(isText ? texts.join('\n') : JSON.stringify(value));
 }
 
 /** Compares the words of each field, one slice of time after the other, where that was not done. */
@@ -85,7 +85,7 @@ export interface ChangedFieldsProps extends Partial<Pick<BotChange, 'hasOtherCom
 
 /** What changes for a server that adds the bot, and then the fields word by word. */
 export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFieldsProps): VNode {
-  const { t, languageName } = useLanguage();
+  const { t, languageName, categoryName } = useLanguage();
   const namesLanguage = pages.length > 1 || pages.some(({ state }) => state !== 'edited');
   return (
     <>
@@ -101,7 +101,13 @@ export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFields
               (field) =>
                 (state !== 'added' || field.after !== '') && (
                   <Fact key={field.name} name={<FieldName name={field.name} />}>
-                    {state === 'added' ? <AddedValue {...field} /> : <ChangedWords {...field} />}
+                    {state === 'added' ? (
+                      <div class="typed">
+                        {field.name === 'category' ? categoryName(field.after) : field.after}
+                      </div>
+                    ) : (
+                      <ChangedWords {...field} />
+                    )}
                   </Fact>
                 ),
             )}
@@ -118,36 +124,23 @@ export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFields
 }
 
 function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNode | null {
-  const { t, text } = useLanguage();
-  const permissions = (['added', 'removed'] as const).flatMap((change) => {
-    const { groups, unknownBits } = invite[change];
-    const added = change === 'added';
-    const known = groups.flatMap((group) =>
-      group.permissions.map((name) => {
-        return { value: text(`permission.${name}`), added, isHarmful: group.name === 'dangerous' };
-      }),
-    );
-    const others = unknownBits.map((bit) => ({ value: text('permissions.unknown', { bit }), added }));
-    return [...known, ...others];
-  });
+  const { t } = useLanguage();
+  const permissions = (['added', 'removed'] as const).flatMap((change) =>
+    namePermissions(invite[change], t).map((named) => ({ ...named, added: change === 'added' })),
+  );
   if (permissions.length === 0 && !invite.isUnknown) return null;
   return (
     <dl class="changes">
       <Fact name={t('permissions.title')}>
         {permissions.map((permission) => (
-          <Fragment key={permission.value}>
-            <Changed {...permission} />{' '}
+          <Fragment key={permission.key}>
+            <Changed {...permission} value={permission.name} />{' '}
           </Fragment>
         ))}
         {invite.isUnknown && t('permissions.notKnown')}
       </Fact>
     </dl>
   );
-}
-
-function AddedValue({ name, after }: ShownField): VNode {
-  const { categoryName } = useLanguage();
-  return <div class="typed">{name === 'category' ? categoryName(after) : after}</div>;
 }
 
 /** The words of a value that change. Those of a page are folded. */
@@ -171,17 +164,63 @@ function ChangedWords({ name, before, after, words }: ShownField): VNode {
   );
 }
 
+/** What was added or removed, with a word for screen readers. An addition that can do harm is not shown as good. */
+function Changed(props: {
+  readonly added: boolean;
+  readonly value: ComponentChildren;
+  readonly isHarmful?: boolean;
+}): VNode {
+  const { added, value, isHarmful = false } = props;
+  const { t } = useLanguage();
+  const Mark = added ? 'ins' : 'del';
+  return (
+    <>
+      <span class="out-of-sight">{t(added ? 'edit.added' : 'edit.removed')} </span>
+      <Mark class={isHarmful ? 'harm' : undefined}>{value}</Mark>
+    </>
+  );
+}
+
+/** A part of two texts: words that both have, or that were added or removed. */
+export type Words = Readonly<Pick<Change, 'value' | 'added' | 'removed'>>;
+
+/** Compares two texts word by word. Returns null if too many words differ or it takes too long. */
+export function diffWords(before: string, after: string): readonly Words[] | null {
+  const limits = { timeout: maxTextMs, maxEditLength: maxChangedWords };
+  return diffWordsWithSpace(before, after, limits) ?? null;
+}
+
+/** The time grows with the square of the words that differ, and a proposal has several pages. */
+const maxChangedWords = 200;
+const maxTextMs = 20;
+
+/** The words of a text that change, each marked with a colour and a word for screen readers, with a few words around them. */
+export function WordDiff({ words }: { readonly words: readonly Words[] }): VNode {
+  const parts = words.map(({ value, added, removed }, i) => {
+    if (!added && !removed) return value.replace(unchangedMiddle, '$1 … $2');
+    return <Changed key={i} added={added} value={value} />;
+  });
+  return <>{parts}</>;
+}
+
+/** What is far from any change, in a part of a text that stays. */
+const unchangedMiddle = /^(.{200})(?:.{100,})(.{200})$/su;
+
 /** The label of a form's field, or a key of the front matter. */
 export function FieldName({ name }: { readonly name: string }): VNode {
   const label = formatFieldName(name, useLanguage().text);
   return label === name ? <code>{name}</code> : <>{label}</>;
 }
 
-/** Returns the label of a form's field; the name itself where it is a key that the forms do not have. */
+/** Returns the label of a field of a bot's page; the name itself where it is a key that the form does not have. */
 export function formatFieldName(name: string, text: Messages['text']): string {
-  const field = mainFields.flat().find((known) => known.name === name);
-  return field === undefined ? name : text(`field.${field.name}`);
+  const key = `field.${name}`;
+  const label = text(key as MessageKey);
+  return label === key || otherFields.has(name) ? name : label;
 }
+
+/** Labels that only other forms have. */
+const otherFields = new Set(['id', 'locale', 'collection', 'title', 'bots']);
 
 /** Why people may trust a bot: what is new in it, with the names of accounts, and its last review. */
 export interface BotTrust {
@@ -191,7 +230,7 @@ export interface BotTrust {
 
 /** Reads why people may trust a page of a bot, from its history, which is read once for each of its commits. Without Git there is nothing. */
 export async function readBotTrust(
-  { changes: index, authors, cache }: Pick<OpenCatalogue, 'changes' | 'authors' | 'cache'>,
+  { changes: index, authors, cache }: PageParts,
   id: BotId,
   locale: Locale,
 ): Promise<BotTrust> {

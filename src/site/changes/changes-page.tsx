@@ -1,53 +1,41 @@
-import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
 import type { CommitAuthor } from '../../bot/commit-message.ts';
-import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { type Locale, chooseLocale } from '../../bot/locale.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
-import { chooseLocale } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, Breadcrumb, ActionLink, LinkItem, NameLink } from '../page/elements.tsx';
-import type { RespondWithPage } from '../page/html-response.ts';
-import { Layout, type PageProps, type Site } from '../page/layout.tsx';
+import type { AddPage } from '../page/html-response.ts';
+import { Layout } from '../page/layout.tsx';
 import { readShownChanges, ChangedFields, nameAccount, type ShownChanges } from './changed-fields.tsx';
 
-interface ChangesPageParts extends Pick<OpenCatalogue, 'bots' | 'authors' | 'changes'> {
-  readonly site: Site;
-}
-
 /** Adds the page of what changed in a bot. */
-export function addChangesPage(
-  router: Router,
-  { site, bots, authors, changes: index }: ChangesPageParts,
-  respond: RespondWithPage,
-): void {
-  router.get('/bots/:id/changes', async (ctx) => {
+export function addChangesPage(addPage: AddPage, { site, bots, authors, changes: index }: PageParts): void {
+  addPage('/bots/:id/changes', (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     const after = parseQuery(ctx).get('after') ?? undefined;
     const locale = chooseLocale(bot.facts.locales, site.languages.of(ctx).wanted);
-    await respond(ctx, {
+    return {
       key: { changes: bot.id, after, locale },
       entry: () => bots.get(bot.id),
-      render: async (props) => {
+      render: async () => {
         const { isComplete } = index;
         return (
           <ChangesPage
-            {...props}
             {...await readShownChanges(index, bot.id, after)}
             {...{ bot, isComplete, authors }}
             name={parseListElement(bot).contents[locale ?? '']?.name ?? bot.facts.name}
           />
         );
       },
-    });
+    };
   });
 }
 
-interface ChangesPageProps extends PageProps, ShownChanges {
+interface ChangesPageProps extends ShownChanges {
   readonly bot: IndexedBot;
   /** Its name in the language that fits the reader best. */
   readonly name: string;
@@ -58,7 +46,8 @@ interface ChangesPageProps extends PageProps, ShownChanges {
 
 /** What changed in a bot, by whom and when. */
 function ChangesPage(props: ChangesPageProps): VNode {
-  const { site, viewer, bot, name, authors, changes, next, isComplete } = props;
+  const { bot, name, authors, changes, next, isComplete } = props;
+  const { site } = useVisit();
   const { t, text, href, locale } = useLanguage();
   const { id, facts } = bot;
   const title = text('changes.of', { name: withoutBidiControls(name) });
@@ -72,7 +61,7 @@ function ChangesPage(props: ChangesPageProps): VNode {
     feed: { title, path: toFeedPath('bot', id) },
   };
   return (
-    <Layout site={site} viewer={viewer} title={title} meta={meta}>
+    <Layout meta={meta}>
       <Breadcrumb category={facts.category}>
         <li>
           <NameLink path={`/bots/${id}`} name={name} />
@@ -95,7 +84,7 @@ function ChangesPage(props: ChangesPageProps): VNode {
         {!isComplete && <p class="notice">{t('changes.reading')}</p>}
         {isComplete && changes.length === 0 && <p>{t('changes.none')}</p>}
         {changes.map((change) => (
-          <Change key={change.commit} {...{ site, change, authors }} />
+          <Change key={change.commit} {...{ change, authors }} />
         ))}
         {next !== undefined && (
           <ActionLink href={href(`${toChangesPath(id)}?after=${next}`)}>{t('changes.older')}</ActionLink>
@@ -106,10 +95,10 @@ function ChangesPage(props: ChangesPageProps): VNode {
 }
 
 function Change({
-  site,
   change,
   authors,
-}: Pick<ChangesPageProps, 'site' | 'authors'> & { readonly change: ShownChanges['changes'][number] }): VNode {
+}: Pick<ChangesPageProps, 'authors'> & { readonly change: ShownChanges['changes'][number] }): VNode {
+  const { site } = useVisit();
   const { t, minute, daysAgo } = useLanguage();
   const { commit, time, by, isNewBot } = change;
   const address = site.repository?.commit(commit);

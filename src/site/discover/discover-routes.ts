@@ -12,7 +12,6 @@ import { basePathOf, originOf } from '../../lib/network.ts';
 import type { Messages } from '../language/messages.tsx';
 import { sitePaths, toPathInLanguage } from '../page/addresses.ts';
 import { assets, createOwnAssets } from '../page/assets.ts';
-import type { Site } from '../page/layout.tsx';
 import { addFeedRoutes, type FeedsOptions } from './feeds.ts';
 import { readSitemap } from './sitemap.ts';
 import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';
@@ -23,7 +22,7 @@ import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';
  */
 export function addDiscoverRoutes(
   router: Router,
-  options: FeedsOptions & { readonly site: Pick<Site, 'canonicalUrl'> },
+  options: FeedsOptions,
   securityContact: string | null,
 ): void {
   const { site } = options;

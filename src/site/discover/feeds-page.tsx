@@ -1,18 +1,27 @@
 import type { VNode } from 'preact';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
-import { useLanguage } from '../language/page-language.tsx';
-import { feedsPath, listOwnLanguages, sitePaths, toFeedPath, toPathInLanguage } from '../page/addresses.ts';
-import { assets } from '../page/assets.ts';
+import { feedsPath, sitePaths, toFeedPath, toPathInLanguage } from '../page/addresses.ts';
 import { CopyField } from '../page/elements.tsx';
-import { Layout, type PageProps } from '../page/layout.tsx';
+import { createOwnMeta } from '../page/head.tsx';
+import type { AddPage } from '../page/html-response.ts';
+import { Layout } from '../page/layout.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+
+/** Adds the page that explains feeds. */
+export function addFeedsPage(addPage: AddPage, { lists }: PageParts): void {
+  addPage(feedsPath, async () => {
+    const sizes = await lists.sizes(false);
+    return { key: { page: feedsPath }, render: async () => <FeedsPage {...sizes} /> };
+  });
+}
 
 /** What a feed is, and the addresses of all feeds, to copy into a program that reads them. */
-export function FeedsPage({ site, viewer, ...sizes }: PageProps & CatalogueSizes): VNode {
+function FeedsPage(sizes: CatalogueSizes): VNode {
   const language = useLanguage();
+  const { site } = useVisit();
   const { t, text, locale, categories, categoryName } = language;
   const [title, description] = [text('feeds.title'), text('feeds.text')];
-  const own = listOwnLanguages(site.canonicalUrl + feedsPath, language);
-  const meta = { ...own, title, description, locale, isListed: true };
+  const meta = createOwnMeta(site.canonicalUrl + feedsPath, language, { title, description });
   const feeds = [
     [text('feed.newBots'), sitePaths.newBots],
     ...categories
@@ -26,7 +35,7 @@ export function FeedsPage({ site, viewer, ...sizes }: PageProps & CatalogueSizes
     [text('feeds.collection', { name: 'COLLECTION' }), toFeedPath('collection', 'COLLECTION')],
   ] as const;
   return (
-    <Layout {...{ site, viewer, title, meta }} script={assets.copyScript.path}>
+    <Layout meta={meta} script="copyScript">
       <div class="narrow stack">
         <h1>{title}</h1>
         <p>{description}</p>

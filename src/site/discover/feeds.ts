@@ -5,21 +5,15 @@ import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { maskTokens } from '../../bot/token.ts';
 import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import { ensureComplete, findKnownAuthor, findKnownBot } from '../../http/request.ts';
 import { formatFieldName, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
-import {
-  type CollectionParts,
-  findCollection,
-  findListedBots,
-  showCollection,
-} from '../front/collections.ts';
+import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
-import type { PageLanguage } from '../language/page-language.tsx';
+import type { PageLanguage } from '../language/languages.ts';
 import {
   toAttentionPath,
   toAuthorPath,
@@ -30,13 +24,11 @@ import {
   sitePaths,
 } from '../page/addresses.ts';
 import { listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
-import type { Site } from '../page/layout.tsx';
-import { type ListOwn, type OwnItem, toMessageValues } from '../review/attention.ts';
+import { type ListOwn, type OwnItem, toMessageValues } from './attention.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
+import type { PageParts } from '../page/page-context.tsx';
 
-export interface FeedsOptions
-  extends CollectionParts, Pick<OpenCatalogue, 'lists' | 'authors' | 'changes' | 'cache'> {
-  readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
+export interface FeedsOptions extends PageParts {
   readonly ownAttention: ListOwn;
 }
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Category } from '../../../schemas/types.ts';
 import { formatIsoTime } from '../../bot/clock.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import {
   type Body,
@@ -15,7 +14,6 @@ import type { Current } from '../../lib/current-cache.ts';
 import { escapeXml } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type CollectionParts, type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
-import { withLocale } from '../language/locales.ts';
 import {
   categoriesPath,
   collectionsPath,
@@ -25,8 +23,10 @@ import {
   listPageLanguages,
   toCollectionPath,
   toPathInLanguage,
+  withLocale,
 } from '../page/addresses.ts';
 import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDocument } from './xml.ts';
+import type { PageParts } from '../page/page-context.tsx';
 
 /** Every address of the site, for search engines. */
 export interface Sitemap {
@@ -42,7 +42,7 @@ export interface SitemapLimits {
   readonly bytes: number;
 }
 
-export interface SitemapOptions extends CollectionParts, Pick<OpenCatalogue, 'cache'> {
+export interface SitemapOptions extends CollectionParts, Pick<PageParts, 'cache'> {
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   /** The languages of the interface: none if left out. */

@@ -2,11 +2,17 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
-import type { Locale } from '../../bot/locale.ts';
-import { directionOf } from '../language/locales.ts';
-import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { Avatar, toCategoryClass } from '../page/bot-image.tsx';
-import { withoutBidiControls, Byline, CheckMark, type NameLinkProps } from '../page/elements.tsx';
+import { type Locale, directionOf } from '../../bot/locale.ts';
+import { useLanguage } from '../page/page-context.tsx';
+import type { PageLanguage } from '../language/languages.ts';
+import {
+  withoutBidiControls,
+  Byline,
+  CheckMark,
+  type NameLinkProps,
+  Avatar,
+  toCategoryClass,
+} from '../page/elements.tsx';
 
 /** A bot of a list, ready to be shown. */
 export interface ListedBot {
@@ -167,14 +173,10 @@ function CompareBar(): VNode {
 const compareFormId = 'ticked';
 
 /**
- * Says for how many days a bot has reported no count, where they are as many as the settings name. For components only.
+ * Says for how many days a bot has reported no count, where they are as many as the settings name; else returns false.
  * @param reportedAge how long ago it reported one; milliseconds
  */
-export function useNoCount(reportedAge: number | undefined): ComponentChildren {
-  return formatNoCount(reportedAge, useLanguage());
-}
-
-function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {
+export function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {
   const days = Math.floor(reportedAge / msPerDay);
   return days >= inactiveDays && t('card.noCount', { days });
 }
@@ -189,12 +191,18 @@ function listTags(
   const { owner, repo } = bot.codehost;
   const [prefix] = bot.trigger.prefix;
   const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, language);
+  const grown = (
+    <>
+      <span aria-hidden="true">▲ {t('card.thisMonth', { change: growth })}</span>
+      <span class="out-of-sight">{t('card.grown', { change: growth })}</span>
+    </>
+  );
   return [
     readInvite(bot.invite)?.fullControl === true && toTag('control', t('card.fullControl'), 'warning'),
     bot.nsfw && toTag('adult', t('bot.adult'), 'adult'),
     noCount && toTag('count', noCount, 'warning'),
     namesLanguage && toTag('language', languageName(locale, locales)),
-    growth >= minGrowth && toTag('growth', <Growth change={growth} />, 'good'),
+    growth >= minGrowth && toTag('growth', grown, 'good'),
     owner !== null && repo !== null && toTag('source', t('card.openSource'), 'good'),
     prefix !== undefined && toTag('prefix', t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })),
   ].filter((node): node is VNode => node !== null && typeof node === 'object');
@@ -210,16 +218,6 @@ function toTag(key: string, content: ComponentChildren, look = ''): VNode {
 
 const maxTags = 2;
 const minGrowth = 0.1;
-
-function Growth({ change }: { readonly change: number }): VNode {
-  const { t } = useLanguage();
-  return (
-    <>
-      <span aria-hidden="true">▲ {t('card.thisMonth', { change })}</span>
-      <span class="out-of-sight">{t('card.grown', { change })}</span>
-    </>
-  );
-}
 
 /**
  * Returns the keys of the tags that four of five bots of a long list have, which tell few apart. A warning is never left

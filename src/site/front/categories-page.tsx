@@ -1,10 +1,28 @@
 import type { VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
-import { useLanguage } from '../language/page-language.tsx';
-import { categoriesPath, listOwnLanguages } from '../page/addresses.ts';
-import { toCategoryClass } from '../page/bot-image.tsx';
-import { Layout, type PageProps } from '../page/layout.tsx';
+import { parseQuery } from '../../http/request.ts';
+import { categoriesPath } from '../page/addresses.ts';
+import { toCategoryClass } from '../page/elements.tsx';
+import { createOwnMeta } from '../page/head.tsx';
+import type { AddPage } from '../page/html-response.ts';
+import { Layout } from '../page/layout.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import type { FrontLists } from './front-list.ts';
+import { parseCategory, readFrontQuery } from './front-query.ts';
+import { createListView } from './list-page.tsx';
+
+/** Adds the page of all categories, and the list of each. */
+export function addCategoryPages(addPage: AddPage, { site, lists }: PageParts, frontLists: FrontLists): void {
+  addPage(categoriesPath, async () => {
+    const sizes = await lists.sizes(false);
+    return { key: { page: 'categories' }, render: async () => <CategoriesPage {...sizes} /> };
+  });
+  addPage(`${categoriesPath}/:category`, async (ctx) => {
+    const category = parseCategory(ctx.params['category'] ?? '', site.settings);
+    return await createListView(ctx, site, frontLists, readFrontQuery(parseQuery(ctx), category));
+  });
+}
 
 interface TilesProps extends Pick<CatalogueSizes, 'total' | 'categories'> {
   /** Whether it is some of the categories, and a way to all of them. */
@@ -40,20 +58,14 @@ export function Tiles({ total, categories, leadsToAll = false }: TilesProps): VN
 /** With the way to all categories, two rows of a large screen. */
 const maxTiles = 11;
 
-/** The page of all categories. */
-export function CategoriesPage({ site, viewer, ...sizes }: PageProps & CatalogueSizes): VNode {
+function CategoriesPage(sizes: CatalogueSizes): VNode {
   const language = useLanguage();
-  const { t, text, locale } = language;
-  const title = text('list.categories');
-  const meta = {
-    ...listOwnLanguages(site.canonicalUrl + categoriesPath, language),
-    title,
-    description: text('front.title'),
-    locale,
-    isListed: true,
-  };
+  const { site } = useVisit();
+  const { t, text } = language;
+  const [title, description] = [text('list.categories'), text('front.title')];
+  const meta = createOwnMeta(site.canonicalUrl + categoriesPath, language, { title, description });
   return (
-    <Layout {...{ site, viewer, title, meta }}>
+    <Layout meta={meta}>
       <div class="list-head">
         <h1>{title}</h1>
         <p class="muted">{t('list.found', { count: sizes.total })}</p>

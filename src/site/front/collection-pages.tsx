@@ -1,15 +1,12 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, directionOf } from '../../bot/locale.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import { directionOf } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
-import type { Html, Markdown } from '../markdown/markdown.ts';
+import type { Html } from '../markdown/markdown.ts';
 import {
   collectionsPath,
-  listOwnLanguages,
   listPageLanguages,
   toCollectionPath,
   toFeedPath,
@@ -22,14 +19,14 @@ import {
   LinkItem,
   PageLinks,
   type PageLinksProps,
+  Prose,
 } from '../page/elements.tsx';
-import { createBreadcrumbData, type PageMeta } from '../page/head.tsx';
-import { type PageView, pickPage } from '../page/html-response.ts';
-import { Layout, type PageProps, type Site } from '../page/layout.tsx';
-import { Prose } from '../page/prose.tsx';
+import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
+import { type AddPage, type PageRequest, type PageView, pickPage } from '../page/html-response.ts';
+import { Layout } from '../page/layout.tsx';
+import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { BotAvatar, Cards, type ListedBot } from './card.tsx';
 import {
-  type CollectionParts,
   findCollection,
   findListedBots,
   listLinkedCollections,
@@ -37,21 +34,23 @@ import {
   minListed,
   type ShownCollection,
 } from './collections.ts';
-import type { FrontLists } from './front-list.ts';
-import { findReaderLanguages, showIn, toKey } from './front-views.tsx';
+import { findReaderLanguages, type FrontLists, showIn, toKey } from './front-list.ts';
 import { cardsAtOnce } from './list-page.tsx';
 
-/**
- * Returns how the page of a collection is made.
- * @throws {ProblemError} not-found
- */
-export function createCollectionView(
-  ctx: Context,
-  { site, bots, collections, markdown }: CollectionParts & { site: Site; markdown: Markdown },
+/** Adds the page of all collections, and one for each. */
+export function addCollectionPages(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
+  addPage(collectionsPath, (ctx) => createCollectionsView(ctx, parts));
+  addPage(toCollectionPath(':name'), (ctx) => createCollectionView(ctx, parts, lists));
+}
+
+/** @throws {ProblemError} not-found */
+function createCollectionView(
+  ctx: PageRequest,
+  { site, bots, collections, markdown }: PageParts,
   lists: FrontLists,
-  name: string,
 ): PageView {
-  const collection = findCollection(collections, name);
+  const collection = findCollection(collections, ctx.params['name'] ?? '');
+  const { name } = collection;
   markdown.start();
   const language = site.languages.of(ctx);
   const all = collection.bots.flatMap((id) => bots.get(id) ?? []);
@@ -62,11 +61,11 @@ export function createCollectionView(
   return {
     key: { collection: name, locale: texts.locale, shown: shown.map(toKey) },
     entry: () => collections.all.get(name),
-    render: async (props) => {
+    render: async () => {
       const { html } = await markdown.render({ text: texts.page, name: texts.title, images: [] });
       return (
         <CollectionPage
-          {...{ ...props, ...texts, html }}
+          {...{ ...texts, html }}
           locales={[...collection.contents.keys()]}
           bots={lists.toListed(shown)}
           hidden={all.length - listed.length}
@@ -76,17 +75,16 @@ export function createCollectionView(
   };
 }
 
-/** Returns how the list of collections is made. */
-export function createCollectionsView(ctx: Context, site: Site, parts: CollectionParts): PageView {
-  const { wanted } = site.languages.of(ctx);
+function createCollectionsView(ctx: Context, parts: PageParts): PageView {
+  const { wanted } = parts.site.languages.of(ctx);
   const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(parts));
   const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));
   return {
     key: { page: 'collections', number: page, pages, shown: shown.map(({ name, locale }) => [name, locale]) },
     entry: () => parts.collections.all,
-    render: async (props) => (
+    render: async () => (
       <CollectionsPage
-        {...{ ...props, page, pages }}
+        {...{ page, pages }}
         collections={shown.map(({ listed, ...texts }) => {
           const first = listed.slice(0, maxAvatars).map(parseListElement);
           return { ...texts, count: listed.length, first };
@@ -98,7 +96,7 @@ export function createCollectionsView(ctx: Context, site: Site, parts: Collectio
 
 const maxAvatars = 5;
 
-interface CollectionPageProps extends PageProps, ShownCollection {
+interface CollectionPageProps extends ShownCollection {
   /** The languages that it has, the main one first. */
   readonly locales: readonly Locale[];
   /** The text below the front matter. */
@@ -110,13 +108,14 @@ interface CollectionPageProps extends PageProps, ShownCollection {
 
 /** Bots that somebody recommends together. */
 function CollectionPage(props: CollectionPageProps): VNode {
-  const { site, viewer, name, locale, title, description, page, html, bots, hidden } = props;
+  const { name, locale, title, description, page, html, bots, hidden } = props;
+  const { site } = useVisit();
   const { t, text, href } = useLanguage();
   const path = toCollectionPath(name);
   const own = { lang: locale, dir: directionOf(locale) };
-  const meta = createCollectionMeta(props, text('collections.title'));
+  const meta = createCollectionMeta(site, props, text('collections.title'));
   return (
-    <Layout {...{ site, viewer, title, meta }}>
+    <Layout meta={meta}>
       <BackLink path={collectionsPath} name={text('collections.title')} />
       <div class="list-head">
         <h1 {...own}>{title}</h1>
@@ -131,7 +130,7 @@ function CollectionPage(props: CollectionPageProps): VNode {
       </div>
       {page !== '' && <Prose {...{ locale, text: page, html }} />}
       <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} />
-      <FollowLinks {...{ site, path: toFeedPath('collection', name) }} />
+      <FollowLinks path={toFeedPath('collection', name)} />
       {site.hasForms && (
         <ul class="links">
           <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
@@ -142,24 +141,19 @@ function CollectionPage(props: CollectionPageProps): VNode {
   );
 }
 
-interface CollectionsPageProps extends PageProps, Pick<PageLinksProps, 'page' | 'pages'> {
+interface CollectionsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
   readonly collections: readonly CollectionCardProps[];
 }
 
 /** All collections. */
-function CollectionsPage({ site, viewer, collections, page, pages }: CollectionsPageProps): VNode {
+function CollectionsPage({ collections, page, pages }: CollectionsPageProps): VNode {
   const language = useLanguage();
-  const { t, text, locale, href } = language;
+  const { site } = useVisit();
+  const { t, text, href } = language;
   const [title, description] = [text('collections.title'), text('collections.text')];
-  const meta = {
-    title,
-    description,
-    locale,
-    isListed: true,
-    ...listOwnLanguages(site.canonicalUrl + pageAddress(page), language),
-  };
+  const meta = createOwnMeta(site.canonicalUrl + pageAddress(page), language, { title, description });
   return (
-    <Layout {...{ site, viewer, title, meta }}>
+    <Layout meta={meta}>
       <div class="list-head">
         <h1>{title}</h1>
         <p>{description}</p>
@@ -212,8 +206,8 @@ function CollectionCard({ name, locale, title, description, count, first }: Coll
 }
 
 /** Describes the page of a collection in one of its languages, and the list of its bots. @param all what the list of collections is called */
-function createCollectionMeta(page: CollectionPageProps, all: string): PageMeta {
-  const { site, name, locale, locales, title, description, bots } = page;
+function createCollectionMeta(site: Site, page: CollectionPageProps, all: string): PageMeta {
+  const { name, locale, locales, title, description, bots } = page;
   const main = site.canonicalUrl + toCollectionPath(name);
   const address = toPathInLanguage(main, locale, locales[0] ?? locale);
   const isAdult = bots.some(({ bot }) => bot.nsfw);

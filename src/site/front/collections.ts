@@ -1,16 +1,13 @@
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
-import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { type Locale, chooseLocale } from '../../bot/locale.ts';
 import type { Collection, CollectionText } from '../../catalogue/page/side-file.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { chooseLocale } from '../language/locales.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
+import type { PageParts } from '../page/page-context.tsx';
 
 /** What pages with collections are made from. */
-export interface CollectionParts extends Pick<OpenCatalogue, 'bots'> {
-  readonly collections: Pick<Catalogue['collections'], 'all'>;
-}
+export type CollectionParts = Pick<PageParts, 'bots' | 'collections'>;
 
 /** A collection in the language of a reader. */
 export interface ShownCollection extends CollectionText {

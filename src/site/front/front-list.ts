@@ -1,15 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Context } from 'koa';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
+import { type Locale, chooseLocale, findLanguages, isIn } from '../../bot/locale.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { ListQuery } from '../../catalogue/lists/parameters.ts';
 import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
-import type { OpenCounts } from '../../counts/counts.ts';
-import { isIn } from '../language/locales.ts';
+import { type PageLanguage, parseLanguageRanges } from '../language/languages.ts';
 import { listNamedAuthors } from '../page/elements.tsx';
 import type { ListedBot } from './card.tsx';
 import {
@@ -22,6 +21,7 @@ import {
   type WiderQuery,
   withoutFilters,
 } from './front-query.ts';
+import type { PageParts } from '../page/page-context.tsx';
 
 /** One page of a list of bots. */
 export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
@@ -66,8 +66,7 @@ export interface Examples {
 }
 
 /** What lists are made from. */
-export interface ListParts
-  extends Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'cache'>, Pick<OpenCounts, 'counts'> {}
+type ListParts = Pick<PageParts, 'bots' | 'lists' | 'authors' | 'cache' | 'counts'>;
 
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 
@@ -313,4 +312,49 @@ function fillShelves(
     for (const bot of chosen) shown.add(bot);
     return [{ sort, bots: chosen }];
   });
+}
+
+/** The languages of a reader, as those of the catalogue. */
+interface ReaderLanguages {
+  /** What to show bots in, best first. */
+  readonly wanted: readonly Locale[];
+  /** What the reader has chosen in the address, or else in the browser; and that of the interface. */
+  readonly known: readonly Locale[];
+}
+
+export function findReaderLanguages(
+  ctx: Context,
+  { requested, locale, wanted }: PageLanguage,
+  locales: readonly Locale[],
+): ReaderLanguages {
+  const chosen = requested === undefined ? parseLanguageRanges(ctx.get('Accept-Language')) : [requested];
+  return {
+    wanted: findLanguages([...wanted, locale], locales),
+    known: findLanguages([...chosen, locale], locales),
+  };
+}
+
+/**
+ * Shows each bot in a language of the reader if it has one, else in one in which a search matches it, unless all have a page
+ * in `common`.
+ * @param matched the languages in which a search matches each of them
+ */
+export function showIn(
+  { wanted, known }: ReaderLanguages,
+  bots: readonly IndexedBot[],
+  matched: FrontList['matched'] = [],
+  common?: Locale,
+): ShownEntry[] {
+  return bots.map((bot, i) => {
+    const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
+    const found = matched[i] ?? [];
+    const isChosen = isIn(known, [chosen]) || found.includes(chosen);
+    const locale = common ?? (isChosen ? chosen : (found[0] ?? chosen));
+    return { bot, locale, namesLanguage: !isIn(known, [locale]) };
+  });
+}
+
+/** Returns what a page depends on, instead of the many ways to request languages. */
+export function toKey({ bot, ...shown }: ShownEntry): object {
+  return { id: bot.id, ...shown };
 }

@@ -1,20 +1,72 @@
 import type { VNode } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, directionOf } from '../../bot/locale.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
-import { directionOf } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { parseQuery } from '../../http/request.ts';
 import { aboutPath } from '../page/addresses.ts';
-import { findInitial } from '../page/bot-image.tsx';
-import { withoutBidiControls } from '../page/elements.tsx';
-import { Layout, type PageProps, SearchForm } from '../page/layout.tsx';
+import { withoutBidiControls, findInitial } from '../page/elements.tsx';
+import type { AddPage } from '../page/html-response.ts';
+import { Layout, SearchForm } from '../page/layout.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { BotAvatar, BotLine, BotName, Cards, type ListedBot } from './card.tsx';
 import { Tiles } from './categories-page.tsx';
-import type { ShelfName } from './front-list.ts';
-import { formatFrontPath, noQuery } from './front-query.ts';
-import { createListMeta } from './list-page.tsx';
+import {
+  chooseShelves,
+  findReaderLanguages,
+  type FrontLists,
+  type ShelfName,
+  showIn,
+  toKey,
+} from './front-list.ts';
+import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query.ts';
+import { createListMeta, createListView } from './list-page.tsx';
+
+/** Adds the front page, which is a list where its address has a search, a filter or an order. */
+export function addFrontPage(addPage: AddPage, { site, authors }: PageParts, lists: FrontLists): void {
+  const nameOf = (account: string): string | undefined => authors.findProfile(account)?.name;
+  addPage('/', async (ctx) => {
+    const params = parseQuery(ctx);
+    const query = readFrontQuery(params, undefined);
+    const language = site.languages.of(ctx);
+    const category = site.settings.categories.find((id) => id === params.get('category'));
+    if (category !== undefined) return formatFrontPath({ ...query, category });
+    if (!isFront(query)) return await createListView(ctx, site, lists, query);
+    const { featured: chosen, maintainers } = site.settings;
+    const front = await lists.front(chosen);
+    const { sizes, featured } = front;
+    const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
+    const languages = findReaderLanguages(ctx, language, [...sizes.locales.keys()]);
+    const shelves = chooseShelves(front, languages.known).map(({ sort, bots }) => {
+      const path = language.href(formatFrontPath({ ...noQuery, sort }));
+      const isWhole = bots.length === sizes.total;
+      return { sort, path: isWhole ? undefined : path, shown: showIn(languages, bots) };
+    });
+    const first = featured && showIn(languages, [featured]);
+    return {
+      key: {
+        page: 'front',
+        featured: first?.map(toKey),
+        shelves: shelves.map(({ shown }) => shown.map(toKey)),
+      },
+      render: async () => {
+        const [bot] = first ? lists.toListed(first) : [];
+        return (
+          <FrontPage
+            {...{ ...sizes, examples: examples.queries }}
+            reviewers={maintainers.flatMap((account) => nameOf(account) ?? [])}
+            featured={bot && chosen ? { ...bot, why: chosen.why, by: nameOf(chosen.by) } : null}
+            shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}
+          />
+        );
+      },
+    };
+  });
+}
+
+/** The best first. */
+const exampleKeys = ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const).map((number) => `example.${number}` as const);
 
 /** With the sizes of the catalogue without the bots for adults. */
-interface FrontPageProps extends PageProps, CatalogueSizes {
+interface FrontPageProps extends CatalogueSizes {
   /** Those who review proposals and have a name. */
   readonly reviewers: readonly string[];
   readonly featured: FeaturedBot | null;
@@ -39,15 +91,16 @@ interface ShownShelf {
 }
 
 /** What a visitor sees first: a search, the categories, a bot that a maintainer chose, and shelves of bots. */
-export function FrontPage(props: FrontPageProps): VNode {
-  const { site, viewer, total, locales, featured, shelves } = props;
+function FrontPage(props: FrontPageProps): VNode {
+  const { total, locales, featured, shelves } = props;
+  const { site } = useVisit();
   const language = useLanguage();
   const { t, text, href } = language;
   const { name, tagline, language: standard } = site.settings;
   const description = tagline ?? text('front.title');
   const meta = createListMeta({ site, query: noQuery, title: name, description, language });
   return (
-    <Layout {...{ site, viewer, isFront: true, meta }}>
+    <Layout meta={meta} isFront>
       <div class="hero">
         {tagline === null ? (
           <h1>{t('front.title')}</h1>

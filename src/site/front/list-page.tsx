@@ -1,13 +1,24 @@
+import type { Context } from 'koa';
 import type { VNode, ComponentChildren } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
-import { findLanguages } from '../language/locales.ts';
-import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { toAuthorPath, listOwnLanguages, sitePaths, toFeedPath } from '../page/addresses.ts';
+import { type Locale, findLanguages } from '../../bot/locale.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { formatCount } from '../../lib/text.ts';
+import type { PageLanguage } from '../language/languages.ts';
+import { sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { FollowLinks, PageLinks } from '../page/elements.tsx';
-import { createBreadcrumbData, createSiteData, type PageMeta } from '../page/head.tsx';
-import { Layout, type PageProps, type Site } from '../page/layout.tsx';
+import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
+import type { PageView } from '../page/html-response.ts';
+import { Layout } from '../page/layout.tsx';
+import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
 import { Cards, type ListedBot } from './card.tsx';
-import type { FrontList, Wider } from './front-list.ts';
+import {
+  findReaderLanguages,
+  type FrontList,
+  type FrontLists,
+  showIn,
+  toKey,
+  type Wider,
+} from './front-list.ts';
 import {
   type FrontQuery,
   formatFrontPath,
@@ -21,7 +32,37 @@ import {
   withoutFilters,
 } from './front-query.ts';
 
-interface ListPageProps extends PageProps, Omit<FrontList, 'bots' | 'matched' | 'nearest'> {
+/**
+ * Returns how the page of a list is made.
+ * @throws {BotshelfError} queue-full
+ * @throws {ProblemError} not-found for a page past the last one
+ */
+export async function createListView(
+  ctx: Context,
+  site: Site,
+  lists: FrontLists,
+  query: FrontQuery,
+): Promise<PageView> {
+  const { bots, matched, nearest, ...numbers } = await lists.get(query, ctx.ip);
+  const { pages } = numbers;
+  if (query.page > Math.max(1, pages))
+    throw new ProblemError(
+      'not-found',
+      `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
+    );
+  const languages = findReaderLanguages(ctx, site.languages.of(ctx), numbers.languages);
+  const shown = showIn(languages, bots, matched, query.filters.locale);
+  const near = showIn(languages, nearest);
+  return {
+    key: { query, shown: shown.map(toKey), near: near.map(toKey) },
+    render: async () => {
+      const listed = { bots: lists.toListed(shown), nearest: lists.toListed(near) };
+      return <ListPage {...{ ...numbers, ...listed, query }} />;
+    },
+  };
+}
+
+interface ListPageProps extends Omit<FrontList, 'bots' | 'matched' | 'nearest'> {
   readonly query: FrontQuery;
   /** The bots of this page of the list. */
   readonly bots: readonly ListedBot[];
@@ -29,9 +70,10 @@ interface ListPageProps extends PageProps, Omit<FrontList, 'bots' | 'matched' | 
 }
 
 /** A list of bots to search and filter: all bots, or those of a category. */
-export function ListPage(props: ListPageProps): VNode {
-  const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden, filtered, weaker } = props;
+function ListPage(props: ListPageProps): VNode {
+  const { query, bots, total, pages, corrected, unmatched, hidden, filtered, weaker } = props;
   const language = useLanguage();
+  const { site } = useVisit();
   const { t, text, href } = language;
   const { q, filters } = query;
   const title = formatHeading(props, language);
@@ -41,7 +83,7 @@ export function ListPage(props: ListPageProps): VNode {
   const meta = createListMeta({ site, query, title, description, language });
   const pathOf = (page: number): string => href(formatFrontPath({ ...query, sort: sortOf(query), page }));
   return (
-    <Layout {...{ site, viewer, title, meta, q }}>
+    <Layout {...{ meta, q }}>
       <div class="list-head">
         <h1>{title}</h1>
         {q === '' && total > 0 && <p class="muted">{found}</p>}
@@ -89,7 +131,8 @@ export const cardsAtOnce = 8;
 
 /** What an empty list shows: the filter to drop, or what else to do, and the nearest bots. */
 function NothingFound(props: ListPageProps): VNode {
-  const { site, query, languages, wider, nearest, isNear } = props;
+  const { query, languages, wider, nearest, isNear } = props;
+  const { site } = useVisit();
   const { t, text, href, categoryName, languageName } = useLanguage();
   const { q, category, filters } = query;
   const [first] = wider;
@@ -160,13 +203,13 @@ function NothingFound(props: ListPageProps): VNode {
 const maxWider = 2;
 
 /** The feed of a list that has one. */
-function Follow({ site, query }: Pick<ListPageProps, 'site' | 'query'>): VNode | null {
+function Follow({ query }: Pick<ListPageProps, 'query'>): VNode | null {
   const { q, category, filters } = query;
   const { author, ...others } = filters;
   if (q !== '' || Object.keys(others).length > 0 || (author && category)) return null;
   const ofAuthor = author === undefined ? sitePaths.newBots : toFeedPath('author', author);
   const path = category === undefined ? ofAuthor : toFeedPath('category', category);
-  return <FollowLinks {...{ site, path }} />;
+  return <FollowLinks path={path} />;
 }
 
 /** Returns what a list shows: the order or the words, then the filters that are on. */
@@ -266,19 +309,20 @@ function FilterChips(props: ListPageProps): VNode {
           const others = { ...filters, [name]: isOn ? undefined : pageFilters[name].value };
           const to = { ...query, filters: others, sort: sortOf(query) };
           return (
-            <Chip key={name} {...{ to, current: isOn }}>
+            <Choice key={name} {...{ to, current: isOn }} class="chip">
               {t(`filter.${name}`)}
               {isOn && <span aria-hidden="true">✕</span>}
-            </Chip>
+            </Choice>
           );
         })}
         {own !== undefined && (
-          <Chip
+          <Choice
+            class="chip"
             to={withLanguage(query, filters.locale === own ? undefined : own)}
             current={filters.locale === own}
           >
             {t('filter.ownLanguage')}
-          </Chip>
+          </Choice>
         )}
         {(languages.length > 1 || filters.locale !== undefined) && (
           <li>
@@ -343,10 +387,6 @@ interface ChoiceProps {
   readonly class?: string;
 }
 
-function Chip(props: ChoiceProps): VNode {
-  return <Choice {...props} class="chip" />;
-}
-
 /** A link to another list, from its first page. */
 function Choice({ to, current, children, ...others }: ChoiceProps): VNode {
   const { href: toHref } = useLanguage();
@@ -375,15 +415,13 @@ export function createListMeta(options: {
 }): PageMeta {
   const { site, query, title, description } = options;
   const { canonicalUrl, settings } = site;
-  const { categoryTitle, locale } = options.language;
+  const { categoryTitle } = options.language;
   const { q, category, filters } = query;
   // Without the language of the interface, order and filters.
   const preferred = { ...noQuery, q, category, filters: { author: filters.author }, page: query.page };
+  const address = canonicalUrl + formatFrontPath(preferred);
   const common = {
-    ...listOwnLanguages(canonicalUrl + formatFrontPath(preferred), options.language),
-    title,
-    description,
-    locale,
+    ...createOwnMeta(address, options.language, { title, description }),
     isAdult: filters.adult === true,
     isListed: q === '' && filters.author === undefined,
   };

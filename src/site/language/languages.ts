@@ -1,20 +1,43 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import type { Category } from '../../../schemas/types.ts';
-import { english, toCanonicalLocale, toLanguage, type Locale } from '../../bot/locale.ts';
+import { english, toCanonicalLocale, toLanguage, type Locale, chooseLocale } from '../../bot/locale.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/middleware.ts';
 import type { Log } from '../../lib/log.ts';
-import { chooseLocale, listWantedRanges, RegionalDates } from './locales.ts';
 import {
+  createDates,
+  type Dates,
   type MessageKey,
   type MessageTexts,
   parseMessages,
   createMessages,
   type Messages,
 } from './messages.tsx';
-import type { PageLanguage } from './page-language.tsx';
+
+/** The language that a page is in. */
+export interface PageLanguage extends Messages {
+  /** After how many days without a new count a bot is inactive. */
+  readonly inactiveDays: number;
+  /** Every category that a bot can have. */
+  readonly categories: readonly Category[];
+  /** Returns the name of a category, in the nearest language that has one. */
+  readonly categoryName: (category: Category) => string;
+  /** Returns what a list of its bots is called, such as “Game bots”. */
+  readonly categoryTitle: (category: Category) => string;
+  /** The language in the address, or else in the cookie, in canonical case; undefined if there is none. */
+  readonly requested: Locale | undefined;
+  /**
+   * The language ranges for texts that are in other languages than the interface, best first: those of the reader, the
+   * language of the interface, that of the list, and English. None for a client that names none.
+   */
+  readonly wanted: readonly string[];
+  /** The languages that the interface has. */
+  readonly locales: readonly Locale[];
+  /** Returns where the public address has a path of this site: below the path of that address. */
+  readonly href: (path: string) => string;
+}
 
 /** The languages of the interface: one for each file of `locales/`. */
 export class Languages {
@@ -180,5 +203,64 @@ function readTexts(path: string): MessageTexts | undefined {
     return typeof data === 'object' && data !== null ? (data as MessageTexts) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser. Only the first
+ * twenty, because each bot of a list is compared with all of them.
+ * @param requested the value of `?locale=`
+ * @param accepted the value of Accept-Language
+ */
+export function listWantedRanges(requested: string | undefined, accepted: string): string[] {
+  return [...(requested === undefined ? [] : [requested]), ...parseLanguageRanges(accepted)].slice(0, 20);
+}
+
+/**
+ * Parses an Accept-Language header into its ranges, highest weight first, without those of weight 0: those before `*`, to
+ * which any language is preferred to the others.
+ */
+export function parseLanguageRanges(header: string): string[] {
+  const ranges = header
+    .slice(0, 500)
+    .split(',')
+    .map((part) => {
+      const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith('q='));
+      return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+    });
+  const sorted = ranges
+    .filter(({ range, weight }) => range !== '' && weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+    .map(({ range }) => range);
+  return sorted.includes('*') ? sorted.slice(0, sorted.indexOf('*')) : sorted;
+}
+
+/** The dates of readers by their regions. Regions that write the months alike share theirs, and so do their pages. */
+class RegionalDates {
+  readonly #byTag = new Map<string, Dates>();
+  readonly #byMonths = new Map<string, Dates>();
+
+  /**
+   * Returns dates as the reader's region writes them: that of the first wanted range in the language of the page.
+   * @param locale the language of the page
+   * @param wanted the language ranges that the reader prefers, best first
+   */
+  get(locale: Locale, wanted: readonly string[]): Dates {
+    const language = toLanguage(locale);
+    const own = wanted
+      .map((range) => toCanonicalLocale(range))
+      .find((tag) => tag !== undefined && toLanguage(tag) === language);
+    const [, region] = /-([A-Z]{2})(?:-|$)/.exec(own ?? '') ?? [];
+    const tag = region === undefined ? locale : `${language}-${region}`;
+    const known = this.#byTag.get(tag);
+    if (known !== undefined) return known;
+    if (tag !== locale) this.get(locale, []);
+    const dates = createDates(tag, new Intl.NumberFormat(locale).resolvedOptions().numberingSystem);
+    const months = Array.from({ length: 12 }, (_, month) => dates.day(Date.UTC(2026, month, 2)));
+    const shared = this.#byMonths.get(months.join()) ?? dates;
+    this.#byMonths.set(months.join(), shared);
+    this.#byTag.set(tag, shared);
+    return shared;
   }
 }

@@ -2,8 +2,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import type { ComponentChildren, VNode } from 'preact';
 import type english from '../../../locales/en.json';
 import { msPerDay } from '../../bot/clock.ts';
-import { type Locale, toLanguage } from '../../bot/locale.ts';
-import { directionOf, createLanguageNames, createDates, type Dates, type NameLanguage } from './locales.ts';
+import { directionOf, keepByLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
 /** The name of a text of the interface, a key of `locales/en.json`. */
 export type MessageKey = keyof typeof english;
@@ -293,4 +292,54 @@ export function EnglishSentence({ clause }: { readonly clause: string }): VNode 
       <InEnglish>{`${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`}</InEnglish>
     </p>
   );
+}
+
+/**
+ * Names a language: without its region and script if it is the only one of its kind among others, such as English for en-US
+ * next to de. A language without a name is named by its tag.
+ * @param among those that are listed with it; its name is whole if they are left out
+ */
+export type NameLanguage = (language: string, among?: readonly string[]) => string;
+
+/** Returns a function that names languages in this one. */
+export const createLanguageNames = keepByLocale((locale): NameLanguage => {
+  const names = new Intl.DisplayNames([locale], { type: 'language', fallback: 'code' });
+  const nameOf = keepByLocale((language) => names.of(language) ?? language);
+  return (language, among) => {
+    const base = toLanguage(language);
+    const isOnly = among?.every((other) => other === language || toLanguage(other) !== base);
+    return nameOf(isOnly ? base : language);
+  };
+});
+
+/** Returns the name of a language in that language, such as français. */
+export function formatOwnName(locale: string, among: readonly string[]): string {
+  return createLanguageNames(locale)(locale, among);
+}
+
+/** How dates are written, in UTC. Points in time are milliseconds since the epoch. */
+export interface Dates {
+  /** The tag of the rules that they are written by. It is the same for regions that write them alike. */
+  readonly datesTag: string;
+  /** Formats a day. */
+  readonly day: (time: number) => string;
+  /** Formats a day and a time to the minute. */
+  readonly minute: (time: number) => string;
+}
+
+/** Returns dates as a language or its region writes them. @param numberingSystem the digits; the usual ones if left out */
+export function createDates(tag: string, numberingSystem?: string): Dates {
+  const usual = {
+    dateStyle: 'long',
+    calendar: 'gregory',
+    timeZone: 'UTC',
+    ...(numberingSystem !== undefined && { numberingSystem }),
+  } as const;
+  const days = new Intl.DateTimeFormat(tag, usual);
+  const minutes = new Intl.DateTimeFormat(tag, { ...usual, timeStyle: 'short', hourCycle: 'h23' });
+  return {
+    datesTag: tag,
+    day: (time) => days.format(time),
+    minute: (time) => `${minutes.format(time)} UTC`,
+  };
 }

@@ -108,7 +108,10 @@ function sanitiseNode(node: Node, depth: number): Node[] {
   const children = sanitiseChildren(node, depth + 1);
   const own = readAttributes(node);
   const attributes = allowed.get(node.tagName)?.(own);
-  if (attributes === undefined) return node.tagName === 'img' ? toAlternativeText(own) : children;
+  if (attributes === undefined) {
+    // Its text replaces an image.
+    return node.tagName === 'img' && own['alt'] ? [createTextNode(own['alt'])] : children;
+  }
   if (mustNotBeEmpty.has(node.tagName) && children.every(isEmpty))
     return node.tagName === 'table' ? [] : children;
   setAttributes(node, attributes);
@@ -116,11 +119,6 @@ function sanitiseNode(node: Node, depth: number): Node[] {
   node.childNodes = wrapListItems(children, node.tagName);
   if (node.tagName === 'pre') dropFirstLineEnds(node);
   return [node];
-}
-
-/** Returns the text that replaces an image. */
-function toAlternativeText({ alt = '' }: Attributes): Node[] {
-  return alt === '' ? [] : [createTextNode(alt)];
 }
 
 function isEmpty(node: Node): boolean {

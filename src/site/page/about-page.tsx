@@ -1,36 +1,27 @@
 import type { VNode } from 'preact';
-import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
-import type { OpenProposals } from '../../proposals/open.ts';
-import { directionOf } from '../language/locales.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { directionOf } from '../../bot/locale.ts';
 import { aboutPath } from './addresses.ts';
 import { listNamedAuthors, NameLink, type NameLinkProps } from './elements.tsx';
-import type { PageView } from './html-response.ts';
-import { Layout, OperatorContact, type PageProps, type Site } from './layout.tsx';
+import type { AddPage } from './html-response.ts';
+import { Layout, OperatorContact } from './layout.tsx';
+import { useLanguage, useVisit, type PageParts } from './page-context.tsx';
 
-/** What the page about the site is made from. */
-export interface AboutParts
-  extends Pick<OpenCatalogue, 'lists' | 'authors'>, Pick<OpenProposals, 'proposals'> {
-  readonly site: Site;
-}
-
-/** Returns how the page about the site is made. */
-export function createAboutView({ site, lists, authors, proposals }: AboutParts): PageView {
-  return {
+/** Adds the page about the site. */
+export function addAboutPage(addPage: AddPage, { site, lists, authors, proposals }: PageParts): void {
+  addPage(aboutPath, () => ({
     key: { page: aboutPath },
-    render: async (props) => (
+    render: async () => (
       <AboutPage
-        {...props}
         sizes={await lists.sizes(false)}
         reviewers={listNamedAuthors(authors, site.settings.maintainers)}
-        medianWaitMs={proposals?.medianWaitMs()}
+        medianWaitMs={proposals?.list.medianWaitMs()}
       />
     ),
-  };
+  }));
 }
 
-interface AboutPageProps extends PageProps {
+interface AboutPageProps {
   readonly sizes: CatalogueSizes;
   /** The maintainers who have a name. */
   readonly reviewers: readonly NameLinkProps[];
@@ -38,7 +29,8 @@ interface AboutPageProps extends PageProps {
   readonly medianWaitMs: number | undefined;
 }
 
-function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
+function AboutPage({ sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
+  const { site } = useVisit();
   const { t, text, duration, locale } = useLanguage();
   const { name, about, language } = site.settings;
   const own = { lang: language, dir: directionOf(language) };
@@ -51,7 +43,7 @@ function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPagePr
     isListed: true,
   };
   return (
-    <Layout {...{ site, viewer, title, meta }}>
+    <Layout meta={meta}>
       <div class="prose">
         <h1>{title}</h1>
         {about.text !== undefined && <p {...own}>{about.text}</p>}
@@ -84,9 +76,7 @@ function AboutPage({ site, viewer, sizes, reviewers, medianWaitMs }: AboutPagePr
         {about.verified === undefined ? <p>{t('bot.verifiedText')}</p> : <p {...own}>{about.verified}</p>}
         <h2 id="privacy">{t('about.privacy')}</h2>
         <p>{t('about.privacyText')}</p>
-        {site.contact !== null && (
-          <p>{t('layout.operator', { contact: <OperatorContact contact={site.contact} /> })}</p>
-        )}
+        {site.contact !== null && <p>{t('layout.operator', { contact: <OperatorContact /> })}</p>}
       </div>
     </Layout>
   );

@@ -3,8 +3,6 @@ import type { AccountId } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Subject } from '../../proposals/proposal.ts';
-import { withLocale } from '../language/locales.ts';
-import type { PageLanguage } from '../language/page-language.tsx';
 
 /** What the head of every page links to. */
 export const sitePaths = {
@@ -21,6 +19,11 @@ export const sitePaths = {
  */
 export function toPathInLanguage(path: string, locale: string, defaultLocale: string): string {
   return withLocale(path, locale === defaultLocale ? undefined : locale);
+}
+
+/** Returns a path with a language in its query, if there is one. */
+export function withLocale(path: string, locale: string | undefined): string {
+  return locale === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
 }
 
 /** A page in one language. */
@@ -50,18 +53,6 @@ export function listLanguages(
   return [...locales, undefined].map((locale) => {
     return { language: locale ?? 'x-default', address: toAddress(locale) };
   });
-}
-
-/** Returns the addresses of a page in the languages of the interface. @param address without a language */
-export function listOwnLanguages(
-  address: string,
-  { requested, locale, locales }: Pick<PageLanguage, 'requested' | 'locale' | 'locales'>,
-): { readonly address: string; readonly languages: readonly LanguageAddress[] } {
-  const toAddress = (tag: Locale | undefined): string => withLocale(address, tag);
-  return {
-    address: toAddress(requested === locale ? locale : undefined),
-    languages: listLanguages(locales, toAddress),
-  };
 }
 
 /** Returns the path of what changed in a bot. */
@@ -100,6 +91,9 @@ export function toAuthorPath(account: string): string {
 export function toAttentionPath(account: string): string {
   return `${toAuthorPath(account)}/attention.atom`;
 }
+
+/** Leads back to the page in the language that `locale` names, which the browser remembers. */
+export const languagePath = '/language';
 
 /** Returns the path of the page with a form, for a path that the form is sent to, where a reader cannot return to. */
 export function toFormPage(path: string): string {

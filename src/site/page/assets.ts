@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
@@ -10,7 +10,7 @@ import {
 } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
-import type { Site } from './layout.tsx';
+import type { Site } from './page-context.tsx';
 
 /** A file that pages refer to. Its path has a digest of its bytes, so caches may keep it for ever. */
 export interface Asset extends WholeDocument {
@@ -104,30 +104,4 @@ function formatColours(scheme: Scheme, accent: string): string {
   };
   const lines = Object.entries(colours).map(([name, colour]) => `    --${name}: ${colour};\n`);
   return `@media (prefers-color-scheme: ${scheme}) {\n  :root {\n${lines.join('')}  }\n}\n`;
-}
-
-const folder = fileURLToPath(import.meta.resolve('#packages'));
-const names = readdirSync(folder);
-
-function addressOf(extension: string, baseUrl: string): string {
-  return `${baseUrl}/clients/${names.find((name) => name.endsWith(extension))}`;
-}
-
-/**
- * Returns the addresses of the packages of the clients on this service, because the registries do not have them yet and
- * anybody could take their names there. Once they have them: `@botshelf/client` and `botshelf`. npm 12 installs no
- * package from an address: it has to be fetched first.
- */
-export const clientPackages = {
-  npm: (baseUrl: string): string => addressOf('.tgz', baseUrl),
-  pip: (baseUrl: string): string => addressOf('.whl', baseUrl),
-};
-
-/** Serves the packages of the clients. */
-export function addClientRoutes(router: Router): void {
-  for (const name of names) {
-    const type = name.endsWith('.tgz') ? 'application/gzip' : 'application/zip';
-    const content = createDocument(type, readFileSync(`${folder}/${name}`));
-    router.get(`/clients/${name}`, async (ctx) => await send(ctx, { ...content, current: () => true }));
-  }
 }

@@ -2,13 +2,11 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
-import { useLanguage } from '../language/page-language.tsx';
 import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
-import { assets } from './assets.ts';
-import { CopyButton } from './elements.tsx';
-import { Layout, type PageProps } from './layout.tsx';
-import { Prose } from './prose.tsx';
+import { CopyButton, Prose } from './elements.tsx';
+import type { AddPage } from './html-response.ts';
+import { Layout } from './layout.tsx';
+import { useLanguage, type PageParts } from './page-context.tsx';
 
 /** The documents that are pages too, by their paths, and their files. The first file has several pages. */
 const files = {
@@ -22,8 +20,29 @@ const files = {
   '/docs/changelog': 'CHANGELOG.md',
 };
 
-export type DocsPath = keyof typeof files;
+type DocsPath = keyof typeof files;
 export const docsPaths = Object.keys(files) as readonly DocsPath[];
+
+/** Adds the documents. Requests that wait for one share its rendering, because each takes a thread. */
+export function addDocsPages(addPage: AddPage, { site, bots }: PageParts): void {
+  for (const path of docsPaths) {
+    let guide: ReturnType<typeof renderGuide> | undefined;
+    let named: BotId | undefined;
+    const render = async (): Promise<VNode> => {
+      const id = await findExample(bots);
+      if (named !== id) guide = undefined;
+      guide ??= renderGuide(path, site.canonicalUrl, (named = id));
+      const rendered = await guide.catch((error: unknown) => {
+        guide = undefined;
+        throw error;
+      });
+      // On a busy machine the time may be over.
+      if (rendered.html === null) guide = undefined;
+      return <DocsPage {...rendered} path={path} />;
+    };
+    addPage(path, () => ({ key: { page: path }, render }));
+  }
+}
 
 const documents = Object.fromEntries(docsPaths.map((path) => [path, readDocument(path)])) as Readonly<
   Record<DocsPath, string>
@@ -73,7 +92,7 @@ const maxRenderMs = 30_000;
 const sampleBot = '190519304972663312' as BotId;
 
 /** Returns the bot of a list that the pages name; undefined if it has none for all ages. */
-export async function findExample(bots: Pick<BotIndex, 'get' | 'sorted'>): Promise<BotId | undefined> {
+async function findExample(bots: PageParts['bots']): Promise<BotId | undefined> {
   const all = bots.get(sampleBot) ? [] : await bots.sorted();
   return all.find(({ facts }) => !facts.nsfw)?.id;
 }
@@ -119,25 +138,19 @@ function toSlug(title: string): string {
 
 const titleLine = /^# (.*)\n/;
 
-export interface DocsPageProps extends PageProps, RenderedText {
+interface DocsPageProps extends RenderedText {
   readonly path: DocsPath;
 }
 
 /** How to use the API and the data, for people, in English; programs read the OpenAPI document. */
-export function DocsPage({ site, viewer, path, html, headings }: DocsPageProps): VNode {
+function DocsPage({ path, html, headings }: DocsPageProps): VNode {
   const { t, text, href } = useLanguage();
   const guide = documents[path];
   const [, title = ''] = titleLine.exec(guide) ?? [];
   const link = <a href={href('/api/openapi.json')}>OpenAPI</a>;
   const isApi = path === '/docs';
   return (
-    <Layout
-      site={site}
-      viewer={viewer}
-      title={isApi ? text('api.title') : title}
-      current="/docs"
-      script={assets.copyScript.path}
-    >
+    <Layout title={isApi ? text('api.title') : title} current="/docs" script="copyScript">
       <div class="docs">
         <div class="prose">
           {isApi ? (

@@ -1,18 +1,17 @@
 import type { RenderableProps, VNode, ComponentChildren } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import { formatIsoTime } from '../../bot/clock.ts';
-import {
-  type InvitePermissions,
-  type Permission,
-  readInvite,
-  type StatedPermissions,
-} from '../../bot/invite.ts';
+import type { InvitePermissions, StatedPermissions } from '../../bot/invite.ts';
 import type { FilledMainPage } from '../../bot/record.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
+import { type VariantWidth, toVariantPath } from '../../images/store.ts';
+import { directionOf } from '../../bot/locale.ts';
+import type { PageLanguage } from '../language/languages.ts';
 import type { MessageKey } from '../language/messages.tsx';
-import { useLanguage } from '../language/page-language.tsx';
+import type { ProposedHtml } from '../markdown/markdown.ts';
 import { feedsPath, toAuthorPath, toPathInLanguage } from './addresses.ts';
-import type { PageProps } from './layout.tsx';
+import { useLanguage, useVisit } from './page-context.tsx';
 
 /** A link in a list of links. */
 export function LinkItem({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
@@ -96,8 +95,9 @@ export function CopyField(props: {
 }
 
 /** Leads to a feed, and to what feeds are. */
-export function FollowLinks({ site, path }: Pick<PageProps, 'site'> & { readonly path: string }): VNode {
+export function FollowLinks({ path }: { readonly path: string }): VNode {
   const { t, href, locale } = useLanguage();
+  const { site } = useVisit();
   return (
     <span class="links">
       <a href={href(toPathInLanguage(path, locale, site.settings.language))}>{t('list.follow')}</a>{' '}
@@ -257,67 +257,22 @@ export function Byline({ bot, authors, isLinked }: BylineProps): VNode {
   );
 }
 
-/**
- * The permissions that the bot's invite link requests, as far as the link is one that can be read: how many of them can do
- * harm, which opens to all of them.
- */
-export function Permissions({ invite }: { readonly invite: string }): VNode {
-  const { t } = useLanguage();
-  const read = readInvite(invite);
-  return (
-    <details class="panel permissions-panel">
-      <summary>
-        <h2 id={permissionsId}>{t('permissions.title')}</h2>
-        <p>{read === undefined ? t('permissions.notKnown') : <Summary {...read} />}</p>
-      </summary>
-      {read !== undefined && <Requested {...read} />}
-    </details>
-  );
+interface NamedPermission {
+  readonly key: string;
+  readonly name: ComponentChildren;
+  readonly isHarmful: boolean;
 }
 
-/** The id of their heading. */
-export const permissionsId = 'permissions';
-
-function Summary({ permissions, joins }: InvitePermissions): VNode {
-  const { t } = useLanguage();
-  if (!joins) return <>{t('permissions.commandsOnly')}</>;
-  if (typeof permissions === 'string') return <>{t(`permissions.${permissions}`)}</>;
-  if (permissions.administrator) return <strong class="warning">{t('permissions.fullControl')}</strong>;
-  const [harmful, others] = splitByHarm(permissions);
-  if (harmful.length + others === 0) return <>{t('permissions.none')}</>;
-  return (
-    <>
-      {harmful.length > 0 ? (
-        <span class="harm">{t('permissions.harm', { count: harmful.length })}</span>
-      ) : (
-        t('permissions.harmless')
-      )}
-      {others > 0 && <> · {t('permissions.others', { count: others })}</>}
-    </>
+/** Names permissions, those with the most power first, and bits without a documented meaning. */
+export function namePermissions(
+  { groups, unknownBits }: StatedPermissions,
+  t: PageLanguage['t'],
+): NamedPermission[] {
+  const known = groups.flatMap(({ name: group, permissions }) =>
+    permissions.map((key) => ({ key, name: t(`permission.${key}`), isHarmful: group === 'dangerous' })),
   );
-}
-
-/** Returns the permissions that can do harm, and how many others there are. */
-export function splitByHarm({
-  groups,
-  unknownBits,
-}: StatedPermissions): [harmful: readonly Permission[], others: number] {
-  const harmful = groups.find(({ name }) => name === 'dangerous')?.permissions ?? [];
-  const all = groups.reduce((sum, { permissions }) => sum + permissions.length, unknownBits.length);
-  return [harmful, all - harmful.length];
-}
-
-function Requested({ permissions, scopes, joins }: InvitePermissions): VNode {
-  const { t } = useLanguage();
-  return (
-    <>
-      {joins && typeof permissions !== 'string' && <Stated {...permissions} />}
-      <OtherScopes scopes={scopes} />
-      <p class="muted">
-        <small>{t('permissions.source')}</small>
-      </p>
-    </>
-  );
+  const unknown = unknownBits.map((bit) => ({ key: `${bit}`, name: t('permissions.unknown', { bit }) }));
+  return [...known, ...unknown.map((bit) => ({ ...bit, isHarmful: false }))];
 }
 
 /** What an invite link requests besides a bot and its commands. */
@@ -328,37 +283,145 @@ export function OtherScopes({ scopes }: Pick<InvitePermissions, 'scopes'>): VNod
   return <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>;
 }
 
-/** The permissions that can do harm, then the others, folded. */
-function Stated(stated: StatedPermissions): VNode {
-  const { t } = useLanguage();
-  const { administrator, groups, unknownBits } = stated;
-  const [harmful, others] = splitByHarm(stated);
+interface BotImageProps {
+  /** The path of the full copy. */
+  readonly path: string;
+  readonly alt: string;
+  /** The size in CSS pixels, so that nothing moves when it loads. */
+  readonly width: number;
+  readonly height: number;
+  /** The width in pixels of the smaller copy. */
+  readonly small: VariantWidth;
+  /** How wide it is shown, as in the `sizes` attribute, where the full copy may be needed; it is `full` pixels wide. */
+  readonly larger?: { readonly sizes: string; readonly full: number };
+  /** Whether it is below the fold: it loads when it is about to be seen. */
+  readonly lazy: boolean;
+  readonly blurred: boolean;
+}
+
+/** An image of the cache: its smaller copy or, where the screen needs it, the full one. */
+export function BotImage(props: BotImageProps): VNode {
+  const { path, alt, width, height, small, larger, lazy, blurred } = props;
+  const src = toVariantPath(path, small);
   return (
-    <>
-      {administrator && <p class="notice warn">{t('permissions.administratorMeans')}</p>}
-      {harmful.length > 0 && (
-        <ul class="permissions harmful">
-          {harmful.map((name) => (
-            <li key={name}>{t(`permission.${name}`)}</li>
-          ))}
-        </ul>
-      )}
-      {others > 0 && (
-        <details>
-          <summary>{t('permissions.others', { count: others })}</summary>
-          <ul class="permissions">
-            {groups
-              .filter(({ name }) => name !== 'dangerous')
-              .flatMap((group) =>
-                group.permissions.map((name) => <li key={name}>{t(`permission.${name}`)}</li>),
-              )}
-            {unknownBits.map((bit) => (
-              <li key={bit}>{t('permissions.unknown', { bit })}</li>
-            ))}
-          </ul>
-        </details>
-      )}
-      {!administrator && <p class="muted">{t('permissions.notAdministrator')}</p>}
-    </>
+    <img
+      class={blurred ? 'veiled' : undefined}
+      src={src}
+      srcset={larger && `${src} ${small}w, ${path} ${larger.full}w`}
+      sizes={larger?.sizes}
+      alt={alt}
+      width={width}
+      height={height}
+      loading={lazy ? 'lazy' : undefined}
+    />
   );
+}
+
+/** Returns the class that has the colour of a category. */
+export function toCategoryClass(category: Category): string {
+  return `cat cat-${category}`;
+}
+
+interface AvatarProps {
+  readonly id: string;
+  /** Whose colour it has without an image. */
+  readonly category?: Category;
+  readonly name: string;
+  /** The path of the cached copy; null if there is none. */
+  readonly image: string | null;
+  /** Edge in CSS pixels. */
+  readonly size: number;
+  readonly blurred: boolean;
+  /** Whether it is below the fold; not if left out. */
+  readonly lazy?: boolean;
+}
+
+/** A bot's image, or its initial on a shade of the colour of its category. Hidden from screen readers, because the name is next to it. */
+export function Avatar(props: AvatarProps): VNode {
+  const { id, category = 'other', name, image, size, blurred, lazy = false } = props;
+  if (image === null) {
+    return (
+      <span class={`avatar ${toCategoryClass(category)} ${tintOf(id)}`} aria-hidden="true">
+        {findInitial(name)}
+      </span>
+    );
+  }
+  return (
+    <span class="avatar">
+      <BotImage
+        path={image}
+        alt=""
+        width={size}
+        height={size}
+        small={128}
+        {...(size > 64 && { larger: { sizes: `${size}px`, full: 512 } })}
+        lazy={lazy}
+        blurred={blurred}
+      />
+    </span>
+  );
+}
+
+/** Returns the class of a bot's own shade. */
+function tintOf(id: string): string {
+  return `tint-${Number(id.slice(-4)) % tintCount}`;
+}
+
+/** The number of shades in the stylesheet. */
+const tintCount = 4;
+
+/** Returns the first letter or digit of a name. */
+export function findInitial(name: string): string {
+  segmenter ??= new Intl.Segmenter();
+  const [first] = segmenter.segment(name.replace(/^[^\p{L}\p{N}]+/u, '') || name);
+  return first?.segment.toUpperCase() ?? '';
+}
+
+/** Made once, because a page has dozens of names. */
+let segmenter: Intl.Segmenter | undefined;
+
+/** Where each fault is, and what it is. */
+export function FaultItems({ faults }: { readonly faults: readonly Fault[] }): VNode {
+  return (
+    <ul lang="en" dir="ltr">
+      {faults.map(({ path, line, column, message }) => (
+        <li key={`${path}:${line}:${column}:${message}`}>
+          <code>
+            {path}:{line}:{column}
+          </code>{' '}
+          {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export interface ProseProps {
+  readonly locale: string;
+  /** The text as Markdown, and as HTML. */
+  readonly text: string;
+  readonly html: ProposedHtml;
+  /** The advice for a page that was not formatted in time. */
+  readonly retry?: 'add.busy' | 'review.busy';
+  /** Whether its images are blurred. */
+  readonly blurImages?: boolean;
+}
+
+/** A bot's page as its author wrote it. */
+export function Prose({ locale, text, html, retry = 'review.busy', blurImages = false }: ProseProps): VNode {
+  const { t } = useLanguage();
+  const language = { lang: locale, dir: directionOf(locale) };
+  if (html === null || html === undefined) {
+    return (
+      <div class="prose">
+        <p class="notice">{t(html === null ? 'bot.tooComplex' : retry)}</p>
+        <pre class="plain" {...language}>
+          {text}
+        </pre>
+      </div>
+    );
+  }
+  if (html.trim() === '') return <p class="prose muted">{t('bot.noPage')}</p>;
+  const names = blurImages ? 'prose veiled-pictures' : 'prose';
+  return <div class={names} {...language} dangerouslySetInnerHTML={{ __html: html }} />;
 }

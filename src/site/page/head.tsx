@@ -1,51 +1,39 @@
-import type { ComponentChildren, VNode } from 'preact';
-import { keepByLocale } from '../../bot/locale.ts';
-import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { useLanguage } from '../language/page-language.tsx';
-import { toPathInLanguage, sitePaths, type LanguageAddress } from './addresses.ts';
-import { type Asset, assets, createOwnAssets } from './assets.ts';
-import type { Site } from './layout.tsx';
-
-interface HeadProps {
-  readonly site: Pick<Site, 'settings'>;
-  readonly icon: Pick<Asset, 'path' | 'type'>;
-  /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
-  readonly meta: PageMeta | undefined;
-}
+import type { RenderableProps, VNode } from 'preact';
+import { keepByLocale, type Locale } from '../../bot/locale.ts';
+import type { PageLanguage } from '../language/languages.ts';
+import { type Site, useLanguage, useVisit } from './page-context.tsx';
+import { type LanguageAddress, listLanguages, sitePaths, toPathInLanguage, withLocale } from './addresses.ts';
+import { assets, createOwnAssets } from './assets.ts';
 
 /** Keeps a page out of search engines. */
-export function NoIndex(): VNode {
+function NoIndex(): VNode {
   return <meta name="robots" content="noindex" />;
 }
 
-/** The head of every document; `children` are what a kind of documents has besides. */
-export function DocumentHead(props: {
-  readonly settings: CatalogueSettings;
+interface HeadProps {
   readonly title: string;
-  readonly children: ComponentChildren;
-}): VNode {
-  const { href } = useLanguage();
-  const { colours } = createOwnAssets(props.settings);
+  /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
+  readonly meta: PageMeta | undefined;
+  /** Whether search engines may not list it. For a page with `meta`, that says so. */
+  readonly isUnlisted: boolean;
+}
+
+/** The head of a page. @param props.children its scripts */
+export function Head({ title, meta, isUnlisted, children }: RenderableProps<HeadProps>): VNode {
+  const { text, locale, href } = useLanguage();
+  const { settings } = useVisit().site;
+  const { name, language } = settings;
+  const { colours, logo } = createOwnAssets(settings);
+  const icon = logo ?? assets.icon;
+  const inLanguage = (path: string): string => href(toPathInLanguage(path, locale, language));
   return (
     <head>
       <meta charSet="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{props.title}</title>
+      <title>{title}</title>
       <link rel="stylesheet" href={href(assets.stylesheet.path)} />
       {colours && <link rel="stylesheet" href={href(colours.path)} />}
-      {props.children}
-    </head>
-  );
-}
-
-/** What the head of a page has besides its title, styles and scripts. */
-export function Head({ site, icon, meta }: HeadProps): VNode {
-  const { text, locale, href } = useLanguage();
-  const { name, language } = site.settings;
-  const inLanguage = (path: string): string => href(toPathInLanguage(path, locale, language));
-  return (
-    <>
       <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
       <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#1b1d24" />
       <link rel="icon" href={href(sitePaths.favicon)} sizes="32x32" />
@@ -60,7 +48,9 @@ export function Head({ site, icon, meta }: HeadProps): VNode {
       />
       <FeedLink title={text('feed.newBots')} href={inLanguage(sitePaths.newBots)} />
       {meta && <Meta {...{ product: name, meta, inLanguage }} />}
-    </>
+      {isUnlisted && <NoIndex />}
+      {children}
+    </head>
   );
 }
 
@@ -97,20 +87,14 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
       {image && <meta property="og:image" content={image.address} />}
       {image && <meta property="og:image:alt" content={image.alt} />}
       <meta name="twitter:card" content={image?.isWide === true ? 'summary_large_image' : 'summary'} />
-      {data.map((thing) => (
-        <script
-          key={thing['@type']}
-          type="application/ld+json"
-          dangerouslySetInnerHTML={{ __html: printData(thing) }}
-        />
-      ))}
+      {data.map((thing) => {
+        // No text in it can end the element or begin a comment.
+        const json = JSON.stringify(thing).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
+        const html = { __html: json };
+        return <script key={thing['@type']} type="application/ld+json" dangerouslySetInnerHTML={html} />;
+      })}
     </>
   );
-}
-
-/** Prints data for a `script` element: no text in it can end the element or begin a comment. */
-function printData(data: LinkedData): string {
-  return JSON.stringify(data).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
 }
 
 /** Returns a language with a territory, such as pt_BR, as Open Graph names it. */
@@ -140,6 +124,25 @@ export interface PageMeta {
   readonly feed?: { readonly title: string; readonly path: string } | undefined;
   /** Things as schema.org describes them. */
   readonly data?: readonly LinkedData[];
+}
+
+/**
+ * Describes a page that is in the languages of the interface.
+ * @param address without a language
+ */
+export function createOwnMeta(
+  address: string,
+  { requested, locale, locales }: Pick<PageLanguage, 'requested' | 'locale' | 'locales'>,
+  texts: Pick<PageMeta, 'title' | 'description'>,
+): PageMeta {
+  const toAddress = (tag: Locale | undefined): string => withLocale(address, tag);
+  return {
+    ...texts,
+    address: toAddress(requested === locale ? locale : undefined),
+    locale,
+    languages: listLanguages(locales, toAddress),
+    isListed: true,
+  };
 }
 
 export type LinkedData = Readonly<Record<string, unknown>>;

@@ -1,3 +1,4 @@
+import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -5,10 +6,10 @@ import { holdsToken } from '../../bot/token.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, setBodyOnce } from '../../http/representation.ts';
 import { parseQuery } from '../../http/request.ts';
-import type { CurrentCache, Input } from '../../lib/current-cache.ts';
+import type { Input } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { provideLanguage, type PageLanguage } from '../language/page-language.tsx';
-import type { PageOptions, PageProps } from './layout.tsx';
+import type { PageLanguage } from '../language/languages.ts';
+import { providePage, type Visit, type PageParts } from './page-context.tsx';
 
 /** How a page is made: what it depends on, and its rendering. */
 export interface PageView {
@@ -16,44 +17,59 @@ export interface PageView {
   readonly key: object;
   /** Reads the object that the page is about: when it is another one, the page is rebuilt immediately. */
   readonly entry?: Input;
-  readonly render: (props: PageProps) => Promise<VNode>;
+  readonly render: () => Promise<VNode>;
 }
 
-/** Responds with the page that a view makes. */
-export type RespondWithPage = (ctx: Context, view: PageView) => Promise<void>;
+/**
+ * Adds a page.
+ * @param toView returns how the page is made for a request, or the path of another page that it leads to; undefined if it
+ *   has responded itself
+ */
+export type AddPage = (path: string, toView: (ctx: PageRequest) => ViewOrPath | Promise<ViewOrPath>) => void;
+
+type ViewOrPath = PageView | string | undefined;
+
+export type PageRequest = Context & { readonly params: Readonly<Record<string, string>> };
 
 /**
- * Returns a function that responds with pages. Visitors who are not logged in get the same bytes for some seconds, or
+ * Returns a function that adds pages to a router. Visitors who are not logged in get the same bytes for some seconds, or
  * until the entry of the page or the settings change; someone who is logged in gets a page that is rendered for that
  * one request.
  */
-export function createPageResponder(parts: PageOptions & { cache: CurrentCache }): RespondWithPage {
-  const readSettings = (): unknown => parts.site.settings;
-  return async (ctx, { key, entry = readSettings, render }) => {
-    const { site, viewerOf, cache } = parts;
+export function createPageAdder(router: Router, parts: PageParts): AddPage {
+  const { site, cache } = parts;
+  const readSettings = (): unknown => site.settings;
+  const respond = async (ctx: Context, { key, entry = readSettings, render }: PageView): Promise<void> => {
     const language = site.languages.of(ctx);
-    const viewer = ctx.get('Cookie') === '' ? null : await viewerOf(ctx);
+    const viewer = ctx.get('Cookie') === '' ? null : await parts.viewerOf(ctx);
     const renderTree = async (): Promise<VNode> => {
-      const tree = await render({ site, viewer });
+      const tree = await render();
       await new TimeSlice().next();
       return tree;
     };
-    if (viewer !== null || site.live) return sendOnce(ctx, await renderTree(), language);
+    const visit = { site, viewer };
+    if (viewer !== null || site.live) return sendOnce(ctx, visit, await renderTree());
     const { locale, requested, datesTag } = language;
     const page = await cache.get(
       JSON.stringify(['page', key, locale, requested, datesTag]),
-      async () => createDocument(htmlType, Buffer.from(renderHtml(await renderTree(), language))),
+      async () => createDocument(htmlType, Buffer.from(renderHtml(visit, language, await renderTree()))),
       { inputs: [readSettings, entry] },
     );
     await send(ctx, { ...page, headers: { ...pageHeaders, 'Cache-Control': 'no-cache' } });
   };
+  return (path, toView) =>
+    void router.get(path, async (ctx) => {
+      const view = await toView(ctx);
+      if (typeof view === 'string') ctx.redirect(site.languages.of(ctx).href(view));
+      else if (view !== undefined) await respond(ctx, view);
+    });
 }
 
 /** Responds with a page for this one request: for someone who is logged in, a form, an error. No cache keeps it. */
-export function sendOnce(ctx: Context, page: VNode, language: PageLanguage, status = 200): void {
+export function sendOnce(ctx: Context, visit: Visit, page: VNode, status = 200): void {
   ctx.status = status;
   ctx.set({ ...pageHeaders, 'Cache-Control': 'private, no-store' });
-  const html = renderHtml(page, language);
+  const html = renderHtml(visit, visit.site.languages.of(ctx), page);
   // Compressed, the length of the page would say which guess in a part that others choose is like the token (BREACH).
   if (!holdsToken(html)) return setBodyOnce(ctx, htmlType, Buffer.from(html));
   ctx.body = html;
@@ -67,8 +83,8 @@ export function redirectTo(ctx: Context, url: string): void {
   ctx.status = 303;
 }
 
-function renderHtml(page: VNode, language: PageLanguage): string {
-  return `<!doctype html>\n${renderToString(provideLanguage(language, page))}\n`;
+function renderHtml(visit: Visit, language: PageLanguage, page: VNode): string {
+  return `<!doctype html>\n${renderToString(providePage(visit, language, page))}\n`;
 }
 
 const htmlType = 'text/html; charset=utf-8';

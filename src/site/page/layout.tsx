@@ -1,78 +1,29 @@
-import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
-import type { AccountId } from '../../bot/commit-message.ts';
-import type { BlockedName } from '../../catalogue/settings/blocked.ts';
-import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { parseUrl } from '../../lib/network.ts';
-import type { Proposal } from '../../proposals/proposal.ts';
-import type { Languages } from '../language/languages.ts';
-import { directionOf } from '../language/locales.ts';
-import type { MessageKey } from '../language/messages.tsx';
-import { LanguageSwitch, type SentForm, useLanguage } from '../language/page-language.tsx';
-import { aboutPath, categoriesPath, collectionsPath, feedsPath } from './addresses.ts';
+import { directionOf } from '../../bot/locale.ts';
+import { type MessageKey, formatOwnName } from '../language/messages.tsx';
+import {
+  aboutPath,
+  categoriesPath,
+  collectionsPath,
+  feedsPath,
+  languagePath,
+  withLocale,
+} from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
-import { findInitial } from './bot-image.tsx';
-import { LinkItem, PostButton } from './elements.tsx';
-import { DocumentHead, Head, NoIndex, type PageMeta } from './head.tsx';
-import type { RepositoryLinks } from './repository-links.ts';
+import { LinkItem, PostButton, findInitial } from './elements.tsx';
+import { Head, type PageMeta } from './head.tsx';
+import { useLanguage, useVisit } from './page-context.tsx';
 
-/** A person who is logged in. */
-export interface Viewer {
-  /** The account's ID, as in a bot's `authors`. */
-  readonly id: AccountId;
-  readonly name: string;
-  /** When the provider last authenticated the person; milliseconds since the epoch. */
-  readonly authenticatedAt: number;
-  /** When the account was created, where the provider's ids tell; milliseconds since the epoch. */
-  readonly createdAt?: number | undefined;
-  /** How many proposals wait for a decision; left out for an account that may not review. */
-  readonly toReview?: number;
-  /** Its proposals that were decided about since it last looked. */
-  readonly answered?: readonly Proposal[];
-  /** Why nothing is taken from the account; undefined if it is not blocked. */
-  readonly blocked?: BlockedName | undefined;
+/** A form of a page, which what leaves the page sends, so that nothing that was typed is lost. */
+export interface SentForm {
+  readonly id: string;
+  /** The path of the form, which shows it again. */
+  readonly action: string;
 }
 
-/** What all pages of a site have in common. */
-export interface Site {
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
-  /** That of the original, where this is a copy of a list; else the same. */
-  readonly canonicalUrl: string;
-  /** Whether there are forms: here, or for a copy at the original. */
-  readonly hasForms: boolean;
-  /** The settings of the catalogue that are in force. */
-  readonly settings: CatalogueSettings;
-  /** The languages of the interface. */
-  readonly languages: Languages;
-  /** Whether there is a login: here, or for a copy perhaps at the original. */
-  readonly login: boolean;
-  /** The web pages of the catalogue's repository; null if it has none. */
-  readonly repository: RepositoryLinks | null;
-  /** How to reach the operator of the service; null if not configured. */
-  readonly contact: string | null;
-  /** Whether an open page reloads when a file of the catalogue changes. */
-  readonly live: boolean;
-  /** Whether every page says that the bots are invented. */
-  readonly demo: boolean;
-}
-
-/** What responds with pages of a site. */
-export interface PageOptions {
-  readonly site: Site;
-  /** Reads who is logged in. */
-  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
-}
-
-/** What every page is rendered with. */
-export interface PageProps {
-  readonly site: Site;
-  /** Who is logged in; null for a visitor. */
-  readonly viewer: Viewer | null;
-}
-
-interface LayoutProps extends PageProps {
-  /** The document title, before the product's name; the front page has none. */
+interface LayoutProps {
+  /** The document title, before the product's name: that of `meta` by default. The front page has none. */
   readonly title?: string;
   /** What the page says about itself; left out for a page that nobody shares. */
   readonly meta?: PageMeta;
@@ -84,8 +35,8 @@ interface LayoutProps extends PageProps {
   readonly q?: string;
   /** The page of the navigation that this is. */
   readonly current?: NavigationPath | undefined;
-  /** The path of a script among the assets. The page works without it. */
-  readonly script?: string;
+  /** A script for the page, which works without it. */
+  readonly script?: keyof typeof assets;
   /** The form that a change of the language sends. */
   readonly form?: SentForm;
   readonly children: ComponentChildren;
@@ -99,18 +50,17 @@ type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
-  const { site, title, meta, isUnlisted = false, script, children } = props;
+  const { meta, isUnlisted = false, isFront = false, script, children } = props;
+  const { title = isFront ? undefined : meta?.title } = props;
   const { t, locale, dir, href } = useLanguage();
-  const { name } = site.settings;
-  const { logo } = createOwnAssets(site.settings);
+  const { settings, live } = useVisit().site;
+  const { name } = settings;
   return (
     <html lang={locale} dir={dir}>
-      <DocumentHead settings={site.settings} title={title === undefined ? name : `${title} · ${name}`}>
-        <Head site={site} icon={logo ?? assets.icon} meta={meta} />
-        {isUnlisted && <NoIndex />}
-        {script !== undefined && <script type="module" src={href(script)} />}
-        {site.live && <script type="module" src={href(assets.liveScript.path)} />}
-      </DocumentHead>
+      <Head title={title === undefined ? name : `${title} · ${name}`} {...{ meta, isUnlisted }}>
+        {script !== undefined && <script type="module" src={href(assets[script].path)} />}
+        {live && <script type="module" src={href(assets.liveScript.path)} />}
+      </Head>
       <body>
         <a class="skip" href="#main">
           {t('layout.skip')}
@@ -125,7 +75,8 @@ export function Layout(props: LayoutProps): VNode {
   );
 }
 
-function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps): VNode {
+function Header({ isFront = false, q = '', current }: LayoutProps): VNode {
+  const { site, viewer } = useVisit();
   const { t, text, href } = useLanguage();
   const { notice, language } = site.settings;
   const answered = viewer?.answered?.length ?? 0;
@@ -144,7 +95,7 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
       )}
       <div class="wide bar">
         <a class="brand" href={href('/')} aria-current={isFront ? 'page' : undefined}>
-          <Brand {...site} />
+          <Brand />
         </a>
         <nav aria-label={text('layout.navigation')}>
           {site.hasForms && link('/add', 'layout.add')}
@@ -154,14 +105,15 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
           {viewer?.toReview !== undefined && link('/review', 'layout.review', viewer.toReview)}
         </nav>
         {!isFront && <SearchForm q={q} />}
-        {site.login && <Account viewer={viewer} />}
+        {site.login && <Account />}
       </div>
     </header>
   );
 }
 
-function Brand({ settings }: Pick<Site, 'settings'>): VNode {
+function Brand(): VNode {
   const { href } = useLanguage();
+  const { settings } = useVisit().site;
   const { logo } = createOwnAssets(settings);
   return (
     <>
@@ -172,21 +124,19 @@ function Brand({ settings }: Pick<Site, 'settings'>): VNode {
 }
 
 /** A map of the site, and its languages. */
-function Footer({ site, form }: LayoutProps): VNode {
+function Footer({ form }: LayoutProps): VNode {
   const { t, text, href } = useLanguage();
-  const { contact, repository, settings } = site;
+  const { contact, repository, settings } = useVisit().site;
   const { terms, privacy, report } = settings.links;
   return (
     <footer class="bottom">
       <div class="wide map">
         <div class="stack">
           <p class="brand">
-            <Brand {...site} />
+            <Brand />
           </p>
           <p>{t('layout.footer')}</p>
-          {contact !== null && (
-            <p>{t('layout.operator', { contact: <OperatorContact contact={contact} /> })}</p>
-          )}
+          {contact !== null && <p>{t('layout.operator', { contact: <OperatorContact /> })}</p>}
         </div>
         <FooterLinks
           title="layout.catalogue"
@@ -224,6 +174,41 @@ function Footer({ site, form }: LayoutProps): VNode {
   );
 }
 
+/** A menu of the languages of the interface: links, or buttons of the form of the page. */
+function LanguageSwitch({ form }: { readonly form: SentForm | undefined }): VNode {
+  const { locale: current, locales, href } = useLanguage();
+  return (
+    <details class="menu up">
+      <summary class="chip">{formatOwnName(current, locales)}</summary>
+      <ul>
+        {locales.map((locale) => {
+          const common = {
+            lang: locale,
+            dir: directionOf(locale),
+            'aria-current': locale === current ? ('true' as const) : undefined,
+            children: formatOwnName(locale, locales),
+          };
+          const path = form?.action ?? languagePath;
+          return (
+            <li key={locale}>
+              {form ? (
+                <button
+                  class="plain"
+                  form={form.id}
+                  formAction={withLocale(href(path), locale)}
+                  {...common}
+                />
+              ) : (
+                <a href={withLocale(href(path), locale)} rel="nofollow" {...common} hreflang={locale} />
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </details>
+  );
+}
+
 /** A column of the footer. A link without an address is left out. */
 function FooterLinks(props: {
   readonly title: MessageKey;
@@ -246,7 +231,8 @@ function FooterLinks(props: {
 }
 
 /** A menu that is named by the account, or a login link. */
-function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
+function Account(): VNode {
+  const { viewer } = useVisit();
   const { t, href } = useLanguage();
   if (viewer === null) {
     return (
@@ -276,8 +262,10 @@ function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
   );
 }
 
-/** The operator's contact: a link for an https or mail address, else plain text. */
-export function OperatorContact({ contact }: { readonly contact: string }): VNode {
+/** The operator's contact, where there is one: a link for an https or mail address, else plain text. */
+export function OperatorContact(): VNode | null {
+  const { contact } = useVisit().site;
+  if (contact === null) return null;
   const href = toContactAddress(contact);
   return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;
 }

@@ -13,8 +13,7 @@ import {
 import { clientTypesPath, typesFromOpenApi } from '../../../scripts/schema-types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
-import { createPostingCode } from '../../../src/site/account/token-pages.tsx';
-import { clientPackages } from '../../../src/site/page/assets.ts';
+import { clientPackages, createPostingCode } from '../../../src/desk/account/posting-code.ts';
 import { packageFolder } from '../../support/clone.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';

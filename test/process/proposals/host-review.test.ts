@@ -80,8 +80,8 @@ describe('proposals that are reviewed at the Git host', () => {
     for (let i = 0; i < 2; i++) strictEqual(await review.round(), true, log.lines.join());
   }
 
-  const find = (): Proposal | undefined => proposals.find(homer, author.id);
-  const last = (): Proposal | undefined => proposals.listOf(author.id)[0];
+  const find = (): Proposal | undefined => proposals.list.find(homer, author.id);
+  const last = (): Proposal | undefined => proposals.list.listOf(author.id)[0];
   const branches = (): string =>
     host.shared.git('for-each-ref', '--format=%(refname)', 'refs/heads/proposals');
   const failure = (): string => review.failure?.message ?? '';

@@ -66,7 +66,7 @@ async function ensureAgreement(steps: readonly Step[], count: number): Promise<v
   };
   const take = async ({ machine, proposer, what }: Step, text: string): Promise<void> => {
     const { proposals, shared: remote, round } = machines[machine % count] as ProposalMachine;
-    const version = proposals.find(homer, proposer.id)?.version ?? '';
+    const version = proposals.list.find(homer, proposer.id)?.version ?? '';
     if (what === 'come or go') {
       if (existsSync(away)) renameSync(away, shared.folder);
       else renameSync(shared.folder, away);
@@ -82,7 +82,7 @@ async function ensureAgreement(steps: readonly Step[], count: number): Promise<v
       note(what, proposal);
       said.push(text);
     } else if (what === 'taken-back') {
-      const decided = proposals.findLast(homer, proposer.id)?.version ?? '';
+      const decided = proposals.list.findLast(homer, proposer.id)?.version ?? '';
       note(what, (await proposals.takeBack(homer, proposer.id, decided, maintainer)).proposal);
     } else {
       const decision = { state: what, reviewer: maintainer, version, reason: null, text };
@@ -100,7 +100,9 @@ async function ensureAgreement(steps: readonly Step[], count: number): Promise<v
   for (let i = 0; i < 3; i++) for (const machine of machines) await machine.round();
   const [first, ...others] = machines as [ProposalMachine, ...ProposalMachine[]];
   const states = (machine: ProposalMachine): unknown[] =>
-    [author, visitor].map(({ id }) => machine.proposals.listOf(id).map(({ ref, version }) => [ref, version]));
+    [author, visitor].map(({ id }) =>
+      machine.proposals.list.listOf(id).map(({ ref, version }) => [ref, version]),
+    );
   for (const other of others) {
     strictEqual(other.refs(), first.refs());
     strictEqual(JSON.stringify(states(other)), JSON.stringify(states(first)));
@@ -116,7 +118,7 @@ async function ensureAgreement(steps: readonly Step[], count: number): Promise<v
   for (const text of said) ok(log.includes(`\n${text}\n`), `"${text}" is in no history`);
   for (const { clone, proposals } of machines) {
     for (const commit of accepted) clone.git('merge-base', '--is-ancestor', commit, 'main');
-    for (const { ref } of proposals.open) {
+    for (const { ref } of proposals.list.open) {
       const containing = clone.git('for-each-ref', '--contains', ref, 'refs/botshelf/closed');
       strictEqual(containing, '', `${ref} is open, and closed`);
     }

@@ -65,7 +65,7 @@ describe('proposals of two machines', () => {
   }
 
   function find(proposals: Proposals): Proposal | undefined {
-    return proposals.find(homer, author.id);
+    return proposals.list.find(homer, author.id);
   }
 
   /** Both exchange what they have until nothing changes, and have the same then. Returns the states, the open one first. */
@@ -89,7 +89,7 @@ describe('proposals of two machines', () => {
       clone.git('fsck', '--strict', '--no-dangling');
     }
     strictEqual(a.clone.git('rev-parse', 'main'), b.clone.git('rev-parse', 'main'));
-    return a.proposals
+    return a.proposals.list
       .listOf(author.id)
       .toSorted((x, y) => (x.closedAt ?? 0) - (y.closedAt ?? 0))
       .map(({ state }) => state);
@@ -113,9 +113,9 @@ describe('proposals of two machines', () => {
   it('that are sent on one are seen on the other, and decided there', async () => {
     const { proposal, shared: isShared } = await send(a);
     ok(isShared);
-    deepStrictEqual(b.proposals.open, []);
+    deepStrictEqual(b.proposals.list.open, []);
     await b.round();
-    deepStrictEqual(b.proposals.open, [proposal]);
+    deepStrictEqual(b.proposals.list.open, [proposal]);
     ok((await decide(b, 'changes-asked')).shared);
     await a.round();
     strictEqual(find(a.proposals)?.state, 'changes-asked');
@@ -123,7 +123,7 @@ describe('proposals of two machines', () => {
     await b.round();
     const { proposal: closed } = await decide(b, 'accepted');
     deepStrictEqual(await agree(), ['accepted']);
-    deepStrictEqual(a.proposals.listOf(author.id), [closed]);
+    deepStrictEqual(a.proposals.list.listOf(author.id), [closed]);
     strictEqual(a.clone.git('log', '-1', '--format=%H'), closed.commit);
     match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
     deepStrictEqual(logged, []);
@@ -175,7 +175,7 @@ describe('proposals of two machines', () => {
     const proposal = await sendToBoth();
     ok(await a.shared.claimProposal(proposal));
     await rejectsWith(decide(b, 'accepted', proposal), 'changed');
-    deepStrictEqual(b.proposals.open, [proposal]);
+    deepStrictEqual(b.proposals.list.open, [proposal]);
     await decide(b, 'accepted', proposal);
     deepStrictEqual(await agree(), ['accepted']);
   });
@@ -213,14 +213,14 @@ describe('proposals of two machines', () => {
     const clock = mock.method(performance, 'now', () => start);
     try {
       await b.round();
-      deepStrictEqual(b.proposals.open, [proposal]);
+      deepStrictEqual(b.proposals.list.open, [proposal]);
     } finally {
       clock.mock.restore();
     }
     await a.shared.pushProposals(proposal.version);
     await decide(a, 'accepted', proposal);
     await b.round();
-    deepStrictEqual(b.proposals.listOf(author.id)[0]?.reviewer, maintainer);
+    deepStrictEqual(b.proposals.list.listOf(author.id)[0]?.reviewer, maintainer);
   });
 
   it('are shared again after a git was killed that was deleting one @long', async () => {
@@ -236,7 +236,7 @@ describe('proposals of two machines', () => {
     strictEqual(isShared, false);
     await a.round();
     await b.round();
-    deepStrictEqual(b.proposals.open, [proposal]);
+    deepStrictEqual(b.proposals.list.open, [proposal]);
   });
 
   for (const state of ['declined', 'changes-asked'] as const)
@@ -292,7 +292,7 @@ describe('proposals of two machines', () => {
     });
   });
 
-  it('are listed in the order in which they were decided, and not in that in which they were sent @long', async () => {
+  it('are listed in the order in which they were sent, and not in that in which they were decided @long', async () => {
     await sendToBoth();
     await whileAway(shared, async () => {
       await send(a);
@@ -300,7 +300,7 @@ describe('proposals of two machines', () => {
       await decide(b, 'accepted');
     });
     deepStrictEqual(await agree(), ['withdrawn', 'accepted']);
-    strictEqual(a.proposals.findLast(homer, author.id)?.state, 'accepted');
+    strictEqual(a.proposals.list.findLast(homer, author.id)?.state, 'withdrawn');
   });
 
   it('that were sent on both for the first time are one, and sending again after an end begins another @long', async () => {
@@ -342,7 +342,7 @@ describe('proposals of two machines', () => {
       shared.git('update-ref', `refs/botshelf/${name}`, tip);
     await send(a);
     await b.round();
-    strictEqual(b.proposals.open.length, 1);
+    strictEqual(b.proposals.list.open.length, 1);
     ok((await send(b, visitor)).proposal);
     await b.round();
     strictEqual(shared.git('rev-parse', `refs/botshelf/proposals/${homer}/${visitor.id}`), tip);

@@ -3,7 +3,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { provideLanguage } from '../../../src/site/language/page-language.tsx';
+import { providePage, type Visit } from '../../../src/site/page/page-context.tsx';
 import { inEnglish, testSite } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { accountId } from '../../support/sample.ts';
@@ -19,31 +19,22 @@ const pictures = {
 };
 
 const props: BotPageProps = {
-  site: testSite,
-  viewer: null,
   bot: { ...record, cachedImages: pictures },
   locale: 'en' as Locale,
   isForeign: false,
-  count: 1234,
-  html: '<p>Text.</p>',
-  growth: 0.04,
-  counts: [],
-  trustChanges: [],
+  rendered: { html: '<p>Text.</p>', headings: [] },
+  facts: { count: 1234, growth: 0.04, reportedAge: 20 * 60_000, editedAge: 2 * 86_400_000 },
+  panels: { counts: [], trustChanges: [], sameAuthor: [], collections: [] },
   review: undefined,
-  reportedAge: 20 * 60_000,
-  editedAge: 2 * 86_400_000,
   authors: [],
   commands: [],
-  sameAuthor: [],
-  collections: [],
   similar: [],
-  headings: [],
   blurImages: false,
   shareCard: undefined,
   faults: [],
 };
-const render = (more: Partial<BotPageProps> = {}): string =>
-  renderToString(inEnglish(<BotPage {...props} {...more} />));
+const render = (more: Partial<BotPageProps> = {}, visit: Partial<Visit> = {}): string =>
+  renderToString(inEnglish(<BotPage {...props} {...more} />, visit));
 const images = (html: string): string[] => [...html.matchAll(/<img [^>]*appdata[^>]*>/g)].map(([tag]) => tag);
 
 describe("a bot's page", () => {
@@ -109,17 +100,21 @@ describe("a bot's page", () => {
     const bare = { bot: { ...record, cachedImages: { avatar: null, cover: null, preview: [] } } };
     doesNotMatch(render({ ...bare, blurImages: true }), /pictures=shown/);
     match(
-      render({ ...bare, blurImages: true, html: '<p><img src="/appdata/p.webp"></p>' }),
+      render({
+        ...bare,
+        blurImages: true,
+        rendered: { html: '<p><img src="/appdata/p.webp"></p>', headings: [] },
+      }),
       /pictures=shown/,
     );
   });
 
   it('leads to the pictures in the language that the reader has, which may not be that of the page', () => {
     const shown = { ...props, blurImages: true, isForeign: true };
-    const render = (requested?: Locale): string =>
-      renderToString(
-        provideLanguage({ ...testSite.languages.choose(requested, 'de'), requested }, <BotPage {...shown} />),
-      );
+    const render = (requested?: Locale): string => {
+      const language = { ...testSite.languages.choose(requested, 'de'), requested };
+      return renderToString(providePage({ site: testSite, viewer: null }, language, <BotPage {...shown} />));
+    };
     match(render(), /<html lang="de"[^]* href="\?pictures=shown"/);
     match(render('it' as Locale), /<html lang="it"[^]* href="\?pictures=shown&amp;locale=it"/);
   });
@@ -135,25 +130,27 @@ describe("a bot's page", () => {
       render(),
       /<dt>Servers<\/dt><dd>1,234 <span class="growth up">▲ 4% <span class="out-of-sight">more than it was 30 days ago<\/span>/,
     );
-    match(render({ growth: -0.5 }), /▼ 50%/);
-    doesNotMatch(render({ growth: 0.004 }), /class="growth/);
-    match(render({ count: undefined, reportedAge: undefined }), /<dt>Servers<\/dt><dd>–<\/dd>/);
+    const renderFacts = (more: Partial<BotPageProps['facts']>): string =>
+      render({ facts: { ...props.facts, ...more } });
+    match(renderFacts({ growth: -0.5 }), /▼ 50%/);
+    doesNotMatch(renderFacts({ growth: 0.004 }), /class="growth/);
+    match(renderFacts({ count: undefined, reportedAge: undefined }), /<dt>Servers<\/dt><dd>–<\/dd>/);
   });
 
   describe('where one can log in', () => {
-    const site = { ...props.site, login: true };
+    const site = { ...testSite, login: true };
     it('leads a visitor to log in, and to the token', () => {
-      const html = render({ site });
+      const html = render({}, { site });
       match(html, /href="\/login"/);
       match(html, /href="\/bots\/42\/token"/);
     });
 
     it('leads an author to the token, and nobody else who is logged in', () => {
       match(
-        render({ site, viewer: { id: accountId('1'), name: 'Ada', authenticatedAt: 0 } }),
+        render({}, { site, viewer: { id: accountId('1'), name: 'Ada', authenticatedAt: 0 } }),
         /href="\/bots\/42\/token"/,
       );
-      const html = render({ site, viewer: { id: accountId('2'), name: '<Bob>', authenticatedAt: 0 } });
+      const html = render({}, { site, viewer: { id: accountId('2'), name: '<Bob>', authenticatedAt: 0 } });
       doesNotMatch(html, /\/token"/);
       match(html, /&lt;Bob>/);
     });
@@ -210,8 +207,8 @@ describe("a bot's page", () => {
       render({ locale, isForeign: true }),
       /This page is in <bdi>French<\/bdi>\. <a href="\/bots\/42\/translate\?from=fr">Translate it into <bdi>English<\/bdi><\/a>/,
     );
-    const site = { ...props.site, settings: toSettings({ languages: ['fr'] }) };
-    const html = render({ site, locale, isForeign: true });
+    const site = { ...testSite, settings: toSettings({ languages: ['fr'] }) };
+    const html = render({ locale, isForeign: true }, { site });
     match(html, /This page is in <bdi>French<\/bdi>/);
     doesNotMatch(html, /Translate it into/);
     doesNotMatch(render({ locale }), /This page is in/);
@@ -220,7 +217,7 @@ describe("a bot's page", () => {
   it('leads to its report form, or to what the settings name: with the bot in a mail', () => {
     const link = (settings: Parameters<typeof toSettings>[0]): string =>
       /href="([^"]*)">Report</.exec(
-        render({ site: { ...props.site, contact: 'op@example.org', settings: toSettings(settings) } }),
+        render({}, { site: { ...testSite, contact: 'op@example.org', settings: toSettings(settings) } }),
       )?.[1] ?? '';
     const mail =
       '?subject=Report%3A%20Homer%20(42)&amp;body=https%3A%2F%2Fbots.example.org%2Fbots%2F42%0A%0A';
@@ -236,8 +233,12 @@ describe("a bot's page", () => {
 
   it('has a table of contents from three headings', () => {
     const headings = ['Commands', 'Filters', 'Help'].map((text, i) => ({ id: `page-${i}`, text, level: 2 }));
-    match(render({ headings }), /On this page<\/h2><ol><li><a href="#page-0"><bdi>Commands/);
-    doesNotMatch(render({ headings: headings.slice(1) }), /On this page/);
+    const { html } = props.rendered;
+    match(
+      render({ rendered: { html, headings } }),
+      /On this page<\/h2><ol><li><a href="#page-0"><bdi>Commands/,
+    );
+    doesNotMatch(render({ rendered: { html, headings: headings.slice(1) } }), /On this page/);
   });
 
   it('names its authors, and who last reviewed it', () => {

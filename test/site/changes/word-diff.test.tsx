@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
-import { diffWords, WordDiff, type Words } from '../../../src/site/changes/word-diff.tsx';
+import { diffWords, WordDiff, type Words } from '../../../src/site/changes/changed-fields.tsx';
 import { inEnglish } from '../../support/languages.ts';
 
 describe('the words of a text that change', () => {

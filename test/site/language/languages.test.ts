@@ -1,8 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { Languages } from '../../../src/site/language/languages.ts';
-import type { Locale } from '../../../src/bot/locale.ts';
-import { chooseLocale } from '../../../src/site/language/locales.ts';
+import { type Locale, chooseLocale } from '../../../src/bot/locale.ts';
 import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

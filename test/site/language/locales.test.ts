@@ -1,14 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { Locale } from '../../../src/bot/locale.ts';
-import {
-  chooseLocale,
-  createLanguageNames,
-  directionOf,
-  findLanguages,
-  parseLanguageRanges,
-  formatOwnName,
-  listWantedRanges,
-} from '../../../src/site/language/locales.ts';
+import { type Locale, chooseLocale, directionOf, findLanguages } from '../../../src/bot/locale.ts';
+import { createLanguageNames, formatOwnName } from '../../../src/site/language/messages.tsx';
+import { parseLanguageRanges, listWantedRanges } from '../../../src/site/language/languages.ts';
 
 const available = ['en', 'fr', 'pt-BR', 'zh-Hant-TW'] as Locale[];
 const choose = (requested: string | undefined, accepted = ''): string | undefined =>

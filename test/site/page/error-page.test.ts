@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { ProblemError, createReportError } from '../../../src/http/problem.ts';
-import { showErrorPages } from '../../../src/site/page/message-pages.tsx';
+import { showErrorPages } from '../../../src/site/page/error-pages.tsx';
 import { serveHandler } from '../../support/handler.ts';
 import { testSite } from '../../support/languages.ts';
 import { recordedLog } from '../../support/recorded-log.ts';

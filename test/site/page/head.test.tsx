@@ -5,6 +5,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { BotListElement, CachedImages } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { parseListElement } from '../../../src/catalogue/store/bot-index.ts';
+import { assets } from '../../../src/site/page/assets.ts';
 import { Head, type PageMeta } from '../../../src/site/page/head.tsx';
 import { type FrontQuery, noQuery } from '../../../src/site/front/front-query.ts';
 import { createListMeta } from '../../../src/site/front/list-page.tsx';
@@ -58,9 +59,8 @@ interface Tag {
 
 /** The elements in the head of a page, as a browser parses them. */
 function tagsOf(meta: PageMeta | undefined): Tag[] {
-  const icon = { path: '/icon.svg', type: 'image/svg+xml' };
-  const head = renderToString(inEnglish(<Head {...{ site, icon, meta }} />));
-  const document = parse(`<!doctype html><html><head>${head}</head><body></body></html>`);
+  const head = renderToString(inEnglish(<Head title="Homer" meta={meta} isUnlisted={false} />));
+  const document = parse(`<!doctype html><html>${head}<body></body></html>`);
   const html = document.childNodes.find(
     ({ nodeName }) => nodeName === 'html',
   ) as DefaultTreeAdapterTypes.Element;
@@ -103,7 +103,7 @@ describe('the head of a page', () => {
     );
     deepStrictEqual(
       linksOf(tags, 'icon').map(({ href }) => href),
-      ['/favicon.ico', '/icon.svg'],
+      ['/favicon.ico', assets.icon.path],
     );
     strictEqual(tags.filter(({ attributes }) => attributes['name'] === 'theme-color').length, 2);
     strictEqual(contentOf(tags, 'og:title'), undefined);

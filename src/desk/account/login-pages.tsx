@@ -1,0 +1,163 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { RateLimit } from '../../http/limits.ts';
+import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } from '../../http/middleware.ts';
+import { parseQuery } from '../../http/request.ts';
+import { originOf } from '../../lib/network.ts';
+import type { DemoPerson } from '../../login/demo-provider.ts';
+import type { Login } from '../../login/login.ts';
+import {
+  LoginError,
+  type LoginErrorKind,
+  parseReturnPath,
+  type Session,
+  callbackPath,
+  peoplePath,
+} from '../../login/session.ts';
+import { EnglishSentence } from '../../site/language/messages.tsx';
+import { toFormPage } from '../../site/page/addresses.ts';
+import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
+import type { Site } from '../../site/page/page-context.tsx';
+import { Layout } from '../../site/page/layout.tsx';
+
+/**
+ * Adds logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led
+ * there, and with `account=other` asks it for another account. It is a link and not a form, because
+ * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
+ */
+export function addLoginRoutes(router: Router, site: Site, login: Login): void {
+  const { baseUrl } = site;
+  const loginCookie = createCookie('botshelf-login', login.basePath);
+  const sessionCookie = sessionCookieOf(login);
+  // Each causes a few requests to the provider.
+  const attempts = new RateLimit('logins', 100);
+  /** Limits what responds to a request, and shows the person why a login failed. */
+  const withLimit =
+    (respond: (ctx: Context) => Promise<void>) =>
+    async (ctx: Context): Promise<void> => {
+      attempts.countClient(ctx, 'too many logins come from your address, wait a minute');
+      try {
+        await respond(ctx);
+      } catch (error) {
+        if (!(error instanceof LoginError)) throw error;
+        sendLoginError(ctx, site, error, login.provider);
+      }
+    };
+  router.get(
+    '/login',
+    withLimit(async (ctx) => {
+      const query = parseQuery(ctx);
+      const language = site.languages.of(ctx);
+      const path = parseReturnPath(
+        query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl),
+        login.basePath,
+      );
+      const { url, cookie } = await login.begin(path, query.get('account') === 'other');
+      setCookie(ctx, loginCookie, cookie);
+      redirectTo(ctx, url.startsWith('/') ? language.href(url) : url);
+    }),
+  );
+  router.get(
+    callbackPath,
+    withLimit(async (ctx) => {
+      const cookie = readCookie(ctx, loginCookie);
+      setCookie(ctx, loginCookie, null);
+      const { session, to } = await login.finish(parseQuery(ctx), cookie);
+      setCookie(ctx, sessionCookie, session);
+      redirectTo(ctx, to);
+    }),
+  );
+  router.post('/logout', refuseCrossSite(baseUrl), async (ctx) => {
+    setCookie(ctx, sessionCookie, null);
+    await login.sessions.end(readCookie(ctx, sessionCookie) ?? '');
+    redirectTo(ctx, site.languages.of(ctx).href('/'));
+  });
+}
+
+/** Returns the public path of an address of this site: the page that the link to the login was on. */
+function toReturnPath(address: string, baseUrl: string): string | undefined {
+  return address.startsWith(`${baseUrl}/`) ? toFormPage(address.slice(originOf(baseUrl).length)) : undefined;
+}
+
+/** Returns the session of the browser, null when nobody is logged in or can. Renews the session when that is due. */
+export async function readSession(ctx: Context, login: Login | null): Promise<Session | null> {
+  if (login === null) return null;
+  const sessionCookie = sessionCookieOf(login);
+  const cookie = readCookie(ctx, sessionCookie);
+  if (cookie === undefined) return null;
+  const opened = await login.sessions.open(cookie);
+  if (opened === undefined) setCookie(ctx, sessionCookie, null);
+  else if (opened.renewal) setCookie(ctx, sessionCookie, opened.renewal);
+  return opened?.session ?? null;
+}
+
+/** Notes in the session of the browser that its account has read the answers to its proposals. */
+export async function noteAnswersRead(ctx: Context, login: Login): Promise<void> {
+  const session = await readSession(ctx, login);
+  if (session) setCookie(ctx, sessionCookieOf(login), await login.sessions.renewRead(session));
+}
+
+function sessionCookieOf({ basePath }: Login): Cookie {
+  return createCookie('botshelf', basePath);
+}
+
+/** Says why a login failed and what to do. */
+function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError, provider: string): void {
+  const { t, text, href } = site.languages.of(ctx);
+  const again = kind === 'no-account' ? '/login?account=other' : '/login';
+  const page = (
+    <Layout title={text(`login.${kind}.title`)}>
+      <div class="narrow stack">
+        <h1>{t(`login.${kind}.title`)}</h1>
+        <p>{t(`login.${kind}.text`, { provider })}</p>
+        {kind === 'misconfigured' && <EnglishSentence clause={message} />}
+        <p class="actions">
+          {kind !== 'misconfigured' && (
+            <a class="button" href={href(again)}>
+              {t('login.again')}
+            </a>
+          )}
+          <a class="button quiet" href={href('/')}>
+            {t('login.home')}
+          </a>
+        </p>
+      </div>
+    </Layout>
+  );
+  if (kind === 'unavailable') ctx.set('Retry-After', '60');
+  sendOnce(ctx, { site, viewer: null }, page, statuses[kind]);
+}
+
+const statuses: Readonly<Record<LoginErrorKind, number>> = {
+  stale: 400,
+  'invalid-response': 400,
+  denied: 403,
+  'no-account': 403,
+  misconfigured: 500,
+  unavailable: 503,
+};
+
+/** Adds the page on which the visitors of a demo choose as whom they log in, in place of a provider's. */
+export function addDemoPeopleRoute(router: Router, site: Site, people: readonly DemoPerson[]): void {
+  router.get(peoplePath, (ctx) => {
+    const { t, text, href } = site.languages.of(ctx);
+    const page = (
+      <Layout title={text('demo.title')}>
+        <form class="narrow stack" action={href(callbackPath)}>
+          <h1>{t('demo.title')}</h1>
+          <p>{t('demo.text')}</p>
+          {people.map(({ id, name, role, bots = '' }) => (
+            <p key={id}>
+              <button name="account" value={id}>
+                {name}
+              </button>
+              <br />
+              {t(`demo.${role}`, { bots })}
+            </p>
+          ))}
+        </form>
+      </Layout>
+    );
+    sendOnce(ctx, { site, viewer: null }, page);
+  });
+}

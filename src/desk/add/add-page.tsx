@@ -1,0 +1,581 @@
+import type { VNode } from 'preact';
+import { toCanonicalLocale } from '../../bot/locale.ts';
+import type { Finding } from '../../check/check.ts';
+import { type PastStep, type ProposalPolicy, maxNoteLength } from '../../proposals/proposal.ts';
+import { ChangedFields, type ChangedFieldsProps } from '../../site/changes/changed-fields.tsx';
+import type { MessageKey } from '../../site/language/messages.tsx';
+import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
+import { Step } from '../page/conversation.tsx';
+import { withoutBidiControls, CopyButton, FaultItems } from '../../site/page/elements.tsx';
+import {
+  type FieldGroups,
+  type FieldName,
+  type FieldTexts,
+  type FormField,
+  type FormStep,
+  listSteps,
+} from './fields.ts';
+import { Layout } from '../../site/page/layout.tsx';
+import { BlockedNotice } from '../page/message-page.tsx';
+import { adviceOf, listAuthors } from './advice.tsx';
+import { Checklist } from '../page/checklist.tsx';
+import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
+import { Preview, type PreviewProps } from '../page/preview.tsx';
+
+/** A text of the interface that says what happened to a form. */
+interface FormMessage {
+  readonly key: MessageKey;
+  readonly values?: Readonly<Record<string, string | number>>;
+}
+
+/** A form with what is filled in, and what happened to it. */
+export interface FilledForm {
+  readonly form: Form;
+  readonly texts: FieldTexts;
+  /** The digest of the file that it was filled in with. */
+  readonly base: string;
+  /** What only the reviewers read. */
+  readonly note: string;
+  /** The fields that both the page and the proposal changed, with the current value of the page. */
+  readonly conflicts: ReadonlyMap<FieldName, string>;
+  /** The last decision, if it asks for changes or declines; null otherwise. */
+  readonly answer: PastStep | null;
+  /** Whether it is filled in with what was typed just now. */
+  readonly isTyped: boolean;
+  /** Whether the form was sent, so that its errors are shown. */
+  readonly isSent: boolean;
+  readonly message: FormMessage | null;
+}
+
+interface AddPageProps extends PreviewProps, FilledForm {
+  readonly file: FormFile;
+  readonly images: readonly FormImage[];
+  /** What is done with a proposal; `off` where the form cannot be sent here. */
+  readonly policy: ProposalPolicy;
+  /** How long half of the last decisions took, in milliseconds; undefined if there were none. */
+  readonly medianWaitMs: number | undefined;
+  /** What the check says about the change, for the reviewers. */
+  readonly findings: readonly Finding[];
+  /** What changes in the file; null for a new one. */
+  readonly changes: ChangedFieldsProps | null;
+}
+
+/** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
+export function AddPage(props: AddPageProps): VNode {
+  const { form, texts, file, isSent, policy, medianWaitMs, conflicts, answer, message } = props;
+  const { viewer } = useVisit();
+  const { kind, mode, groups, action } = form;
+  const { t, text, href, duration } = useLanguage();
+  const failed = isSent && Object.keys(file.faults).length > 0;
+  const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
+  const introduction = policy === 'off' || kind !== 'bot' ? form.introduction : sending;
+  // A new name is reviewed.
+  const isPublished = policy === 'publish' && (kind !== 'profile' || mode === 'edit');
+  const title = answer ? 'proposal.title' : form.title;
+  const named = { name: withoutBidiControls(form.name || (texts.name ?? '')) };
+  const steps = listSteps(groups);
+  return (
+    <Layout
+      current={mode === 'add' ? '/add' : undefined}
+      title={failed ? text('add.errorTitle', { title: text(title, named) }) : text(title, named)}
+      script="addScript"
+      form={{ id: formId, action }}
+    >
+      <div class="narrow stack">
+        <h1>{t(title, named)}</h1>
+        <p class="muted">
+          {t(introduction)}{' '}
+          {policy === 'review' &&
+            medianWaitMs !== undefined &&
+            t('proposal.median', { time: duration(medianWaitMs) })}{' '}
+          {kind !== 'profile' && (
+            <span id="kept" class="with-script">
+              {t('add.kept')}
+            </span>
+          )}
+        </p>
+        <p id="restored" class="notice" hidden>
+          {t('proposal.loggedIn')} <a href={href(action)}>{t('add.startAgain')}</a>
+        </p>
+        <BlockedNotice />
+        {answer && (
+          <section class="notice warn" aria-labelledby="answer">
+            <h2 id="answer">{t(`proposal.${answer.state}`)}</h2>
+            <Step step={answer} at={answer.at} />
+          </section>
+        )}
+        {message && !viewer?.blocked && (
+          <p id="message" class="notice" role="alert" tabIndex={-1} autofocus>
+            {t(message.key, message.values)}
+          </p>
+        )}
+        {conflicts.size > 0 && (
+          <p class="notice">
+            {t('proposal.conflicts', { fields: <FieldLinks names={[...conflicts.keys()]} /> })}
+          </p>
+        )}
+        {failed && <Summary {...props} />}
+      </div>
+      <form
+        class="add"
+        method="post"
+        action={href(action)}
+        id={formId}
+        noValidate
+        data-typed={props.isTyped || undefined}
+      >
+        {steps.length > 1 && <StepLinks {...props} steps={steps} />}
+        {isSent && <input type="hidden" name={sentField} value="true" />}
+        <input type="hidden" name="base" value={form.base} />
+        {/* The Enter key presses the first button of a form. */}
+        <p hidden>
+          <button type="submit" />
+        </p>
+        <div class="columns">
+          <div class="fields">
+            {steps.map((step, i) =>
+              steps.length > 1 ? (
+                <section
+                  key={step.name}
+                  id={`step-${step.name}`}
+                  class="step"
+                  aria-labelledby={`title-${step.name}`}
+                >
+                  <h2 id={`title-${step.name}`}>
+                    <StepNumber number={i + 1} /> {t(stepTitles[step.name])}
+                  </h2>
+                  <StepFields {...props} step={step} />
+                </section>
+              ) : (
+                <StepFields key={step.name} {...props} step={step} />
+              ),
+            )}
+            {policy !== 'off' && kind !== 'profile' && <Note {...props} />}
+          </div>
+          <section
+            id="outcome"
+            class="outcome panel"
+            aria-labelledby="outcome-title"
+            tabIndex={-1}
+            autofocus={isSent && !failed && message === null}
+          >
+            <Outcome {...props} />
+          </section>
+        </div>
+        <div class="progress">
+          {policy !== 'off' && (
+            <button class="send" type="submit" formAction={href(toSubpath(form, 'send'))}>
+              {t(isPublished ? 'proposal.publish' : 'proposal.send')}
+            </button>
+          )}
+          <button type="submit">{t('add.check')}</button>
+          <p id="progress" role="status">
+            <Progress {...props} />
+          </p>
+          <div id="next">
+            <NextStep {...props} />
+          </div>
+        </div>
+      </form>
+    </Layout>
+  );
+}
+
+const formId = 'form';
+
+/** The field of a form whose errors are shown, also in another language. */
+export const sentField = 'sent';
+
+const stepTitles = { basics: 'step.basics', links: 'step.links', page: 'field.page' } as const;
+
+interface StepsProps extends AddPageProps {
+  readonly steps: readonly FormStep[];
+}
+
+/** The steps of the form, each with what is left to do in it. */
+function StepLinks({ steps, file: { faults, missing } }: StepsProps): VNode {
+  const { t } = useLanguage();
+  const all = steps.map(({ name, groups, folded }) => {
+    const fields = [...groups, ...folded].flat();
+    const required = fields.filter((field) => field.required).length;
+    const isDone = fields.every((field) => faults[field.name] === undefined);
+    const filled = required - fields.filter((field) => missing.includes(field.name)).length;
+    return { name, required, isDone, filled };
+  });
+  const current = all.find(({ isDone }) => !isDone);
+  return (
+    <ol class="steps-nav" id="steps">
+      {all.map(({ name, required, isDone, filled }, i) => (
+        <li key={name}>
+          <a href={`#step-${name}`} aria-current={name === current?.name ? 'step' : undefined}>
+            <StepNumber number={required > 0 && isDone ? '✓' : i + 1} />
+            {t(stepTitles[name])}
+            <small>{required > 0 ? t('step.filled', { filled, required }) : t('step.optional')}</small>
+          </a>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function StepNumber({ number }: { readonly number: number | string }): VNode {
+  return (
+    <span class="numbered" aria-hidden="true">
+      {number}
+    </span>
+  );
+}
+
+/** The fields of a step; those that few bots need are folded. */
+function StepFields(props: AddPageProps & { readonly step: FormStep }): VNode {
+  const { step, file, texts, isSent, conflicts } = props;
+  const { t } = useLanguage();
+  const isOpen = step.folded
+    .flat()
+    .some(({ name }) => conflicts.has(name) || (isSent && (file.faults[name] || texts[name])));
+  return (
+    <>
+      <Groups {...props} groups={step.groups} />
+      {step.folded.length > 0 && (
+        <details open={isOpen}>
+          <summary>{t('step.more')}</summary>
+          <div class="fields">
+            <Groups {...props} groups={step.folded} />
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Groups(props: AddPageProps & { readonly groups: FieldGroups }): VNode {
+  const { groups, form } = props;
+  const isNewBot = form.kind === 'bot' && form.mode === 'add';
+  return (
+    <>
+      {groups.map((group) => (
+        <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
+          {group.map((field) =>
+            field.name === 'authors' && isNewBot ? (
+              <Authors key={field.name} field={field} {...props} />
+            ) : (
+              <LabelledField key={field.name} field={field} {...props} />
+            ),
+          )}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** The author of a new bot is who is logged in, or logs in to send it. Others can be added. */
+function Authors(props: FieldProps): VNode {
+  const { field, texts } = props;
+  const { viewer } = useVisit();
+  const { t } = useLanguage();
+  const authors = listAuthors(texts);
+  const isOwn = viewer !== null && authors.includes(viewer.id);
+  if (viewer === null && field.required) return <LabelledField {...props} />;
+  return (
+    <div class="field">
+      <p class="label">{t('field.authors')}</p>
+      {isOwn && <p>{t('add.you', { name: withoutBidiControls(viewer.name) })}</p>}
+      {viewer === null && <p>{t('add.authorLater')}</p>}
+      <details open={isOwn ? authors.length > 1 : authors.length > 0}>
+        <summary>{t('add.otherAuthor')}</summary>
+        <LabelledField {...props} />
+      </details>
+    </div>
+  );
+}
+
+/** What only the reviewers read, and who else can. */
+function Note({ note }: AddPageProps): VNode {
+  const { t } = useLanguage();
+  return (
+    <div class="field">
+      <label for="note">{t('proposal.note')}</label>
+      <textarea
+        id="note"
+        name="note"
+        class="lines"
+        dir="auto"
+        rows={3}
+        maxLength={maxNoteLength}
+        aria-describedby="hint-note"
+      >{`\n${note}`}</textarea>
+      <p class="hint" id="hint-note">
+        {t('proposal.noteHint', { limit: maxNoteLength })} {t('proposal.public')}
+      </p>
+    </div>
+  );
+}
+
+function FieldLinks({ names }: { readonly names: readonly FieldName[] }): VNode {
+  const { t } = useLanguage();
+  const links = names.map((name, i) => [
+    i > 0 && ', ',
+    <a key={name} href={`#${name}`}>
+      {t(`field.${name}`)}
+    </a>,
+  ]);
+  return <>{links}</>;
+}
+
+/** What is left to do, in one line, with links to the first two fields. */
+function Progress({ file: { faults, missing, isReady } }: AddPageProps): VNode {
+  const { t } = useLanguage();
+  const count = Object.keys(faults).length;
+  if (missing.length > 0)
+    return (
+      <>
+        {t('add.toGo', { count: missing.length })}
+        {': '}
+        <FieldLinks names={missing.slice(0, 2)} />
+      </>
+    );
+  if (count > 0) return <>{t('add.faults', { count })}</>;
+  return <>{t(isReady ? 'add.ready' : 'edit.unchanged')}</>;
+}
+
+/** Every error with a link to its field. It has the focus when the page opens. */
+function Summary({ form, file: { faults } }: AddPageProps): VNode {
+  const { t } = useLanguage();
+  const wrong = form.groups.flat().flatMap(({ name }) => (faults[name] ? [{ name, ...faults[name] }] : []));
+  return (
+    <section id="errors" class="notice bad" aria-labelledby="errors-title" tabIndex={-1} autofocus>
+      <h2 id="errors-title">{t('add.faults', { count: wrong.length })}</h2>
+      <ul>
+        {wrong.map(({ name, key, values }) => (
+          <li key={name}>
+            <a href={`#${name}`}>
+              {t(`field.${name}`)}: {t(key, values)}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What a form makes: a preview, what it lacks and what changes. */
+function Outcome(props: AddPageProps): VNode {
+  const { t } = useLanguage();
+  const { form, texts, base, findings, changes, policy } = props;
+  const isProfile = form.kind === 'profile';
+  const listed = (['avatar', 'cover', 'preview', 'page'] as const).map((name) => {
+    return { name, isDone: texts[name] !== undefined && texts[name].trim() !== '', href: `#${name}` };
+  });
+  return (
+    <>
+      <h2 id="outcome-title">{t(isProfile ? 'edit.change' : 'add.preview')}</h2>
+      {!isProfile && <Preview {...props} retry="add.busy" />}
+      {form.schema === 'main-page' && <Checklist items={listed} />}
+      {changes && !isProfile && <h2>{t('edit.change')}</h2>}
+      {base !== form.base && <p class="notice">{t('edit.stale')}</p>}
+      {changes && changes.pages.length > 0 && <ChangedFields {...changes} />}
+      {changes?.pages.length === 0 && <p>{t('edit.unchanged')}</p>}
+      {findings.length > 0 && (
+        <div class="notice">
+          <p>{t('proposal.findings')}</p>
+          <FaultItems faults={findings} />
+        </div>
+      )}
+      {policy === 'off' && <WholeFile {...props} />}
+    </>
+  );
+}
+
+/** The file, folded away: for people who send it themselves. */
+function WholeFile({ form, file }: AddPageProps): VNode {
+  const { t, text } = useLanguage();
+  return (
+    <details>
+      <summary>
+        {t(form.mode === 'edit' ? 'edit.whole' : 'add.file')}{' '}
+        {file.path !== undefined && (
+          <code id="path" class="muted">
+            {file.path}
+          </code>
+        )}
+      </summary>
+      <pre class="whole" id="file" tabIndex={0} aria-label={text('add.file')}>
+        {file.text}
+      </pre>
+      {file.isReady && (
+        <p class="actions">
+          <CopyButton of="file" label="add.copy" />
+          <Download {...form} />
+        </p>
+      )}
+    </details>
+  );
+}
+
+/** What to do with a file that is right and has changed; folded away where the form itself can be sent. */
+function NextStep(props: AddPageProps): VNode | null {
+  const { t } = useLanguage();
+  const { repository } = useVisit().site;
+  const { file, form, texts, policy } = props;
+  const { path = '', text, isReady } = file;
+  if (!isReady || lacksAuthor(form, texts)) return null;
+  const isEdit = form.mode === 'edit';
+  const editor = isEdit
+    ? repository && { href: repository.edit(path), filled: false }
+    : repository?.create(path, text);
+  const isFilled = editor?.filled === true;
+  const ways = (
+    <>
+      {!isFilled && (
+        <p class="muted">{t(editor ? (isEdit ? 'edit.paste' : 'add.paste') : 'add.elsewhere')}</p>
+      )}
+      <p class="actions">
+        {editor ? (
+          <a class="button" href={editor.href} target="_blank" rel="noopener">
+            {repository?.host ? t('add.continue', { host: repository.host }) : t('add.open')}
+          </a>
+        ) : (
+          <Download {...form} />
+        )}
+        {!isFilled && <CopyButton of="file" label="add.copy" />}
+      </p>
+    </>
+  );
+  if (policy === 'off') return ways;
+  return (
+    <details>
+      <summary>{t('proposal.otherWays')}</summary>
+      {ways}
+      <WholeFile {...props} />
+    </details>
+  );
+}
+
+/** Returns the path of a form with one more part at its end. */
+function toSubpath({ action }: Form, part: 'file' | 'send'): string {
+  return action.replace(/\?|$/, `/${part}$&`);
+}
+
+function Download(form: Form): VNode {
+  const { t, href } = useLanguage();
+  return (
+    <button class="quiet" type="submit" formAction={href(toSubpath(form, 'file'))}>
+      {t('add.download')}
+    </button>
+  );
+}
+
+interface FieldProps extends AddPageProps {
+  readonly field: FormField;
+}
+
+/** A field of the form with its label, its hint and what is wrong with it. */
+function LabelledField(props: FieldProps): VNode {
+  const { t } = useLanguage();
+  const { field, file, texts, conflicts, isSent } = props;
+  const { name, hint, kind, required } = field;
+  const Advice = adviceOf[name];
+  const now = conflicts.get(name);
+  const fault = isSent ? file.faults[name] : undefined;
+  const other = now !== undefined && <PageNow field={field} text={now} />;
+  const label = t(`field.${name}`);
+  if (kind === 'switch') {
+    return (
+      <label class="check field">
+        <input type="checkbox" id={name} name={name} value="true" checked={texts[name] !== undefined} />
+        {label} {other}
+      </label>
+    );
+  }
+  return (
+    <div class="field">
+      <label for={name}>
+        {label} {required && <span class="muted">({t('add.required')})</span>}
+      </label>
+      <Control {...props} fault={fault} />
+      {hint !== undefined && (
+        <p class="hint" id={`hint-${name}`}>
+          {t(hint)}
+        </p>
+      )}
+      {other}
+      <p class="fault" id={`fault-${name}`} data-field={name}>
+        {fault && <FaultText fault={fault} />}
+      </p>
+      {Advice && (
+        <div class="advice" id={`advice-${name}`}>
+          <Advice {...props} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What the page has now in a field. A switch that is on has any text. */
+function PageNow({ field, text }: { readonly field: FormField; readonly text: string }): VNode {
+  const { t } = useLanguage();
+  const shown = field.kind === 'switch' ? (text === '' ? '☐' : '☑') : text || '–';
+  return (
+    <span class="page-now">
+      {t('proposal.pageNow')} <ins dir="auto">{withoutBidiControls(shown)}</ins>
+    </span>
+  );
+}
+
+function FaultText({ fault: { key, values = {}, path } }: { readonly fault: FieldFault }): VNode {
+  const { t, href } = useLanguage();
+  if (path === undefined) return <>{t(key, values)}</>;
+  const links = Object.entries(values).map(([name, text]) => [name, <a href={href(path)}>{text}</a>]);
+  return <>{t(key, Object.fromEntries(links))}</>;
+}
+
+function Control(props: FieldProps & { readonly fault: FieldFault | undefined }): VNode {
+  const { text: inLanguage, categories, categoryName, languageName } = useLanguage();
+  const { name, hint, kind, placeholder } = props.field;
+  const { languages } = props.form;
+  const text = props.texts[name] ?? '';
+  const common = {
+    id: name,
+    name,
+    'aria-describedby': `${hint === undefined ? '' : `hint-${name} `}fault-${name}${adviceOf[name] ? ` advice-${name}` : ''}`,
+    'aria-invalid': props.fault && ('true' as const),
+  };
+  const createSelect = (options: ReadonlyMap<string, string>, chosen: string): VNode => (
+    <select {...common}>
+      <option value="">{inLanguage('add.choose')}</option>
+      {[...options].map(([value, label]) => (
+        <option key={value} value={value} selected={value === chosen}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+  switch (kind) {
+    case 'category':
+      return createSelect(new Map(categories.map((category) => [category, categoryName(category)])), text);
+    case 'language': {
+      const sent = toCanonicalLocale(text.trim());
+      const all = sent === undefined ? languages : [...languages, sent];
+      return createSelect(new Map(all.map((locale) => [locale, languageName(locale, all)])), sent ?? '');
+    }
+    case 'page':
+    case 'links':
+    case 'lines': {
+      const size = kind === 'page' ? { class: 'page', rows: 14 } : { class: 'lines', rows: 3 };
+      // The first line end in a textarea is not part of its text.
+      return <textarea {...common} {...size} dir="auto" spellcheck={kind === 'page'}>{`\n${text}`}</textarea>;
+    }
+    default:
+      return (
+        // A line end would be left out.
+        <input
+          {...common}
+          type="text"
+          dir="auto"
+          value={text.replaceAll('\n', ' ')}
+          placeholder={placeholder}
+          autocomplete="off"
+        />
+      );
+  }
+}

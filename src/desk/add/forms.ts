@@ -1,0 +1,502 @@
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { BotRecord } from '../../../schemas/types.ts';
+import { toAsciiAddress } from '../../bot/address.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { assembleRecord, type FilledMainPage, listElement, noCachedImages } from '../../bot/record.ts';
+import type { PreviewProps } from '../page/preview.tsx';
+import { english, type Locale, toCanonicalLocale, findLanguages } from '../../bot/locale.ts';
+import { readSchema } from '../../bot/schemas.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
+import {
+  toCanonicalForm,
+  cutPage,
+  type PageData,
+  type ParsedPage,
+  parsePage,
+  withDefaults,
+} from '../../catalogue/page/page.ts';
+import { validate } from '../../catalogue/page/schema.ts';
+import { formatCollectionPath, parseCollectionName, peopleFolder } from '../../catalogue/page/side-file.ts';
+import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
+import { parseRecord } from '../../catalogue/store/bot-index.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { findKnownBot } from '../../http/request.ts';
+import type { ImageKind } from '../../images/store.ts';
+import { setKeys } from '../../lib/json.ts';
+import { countCharacters } from '../../lib/text.ts';
+import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
+import type { MessageKey } from '../../site/language/messages.tsx';
+import type { PageLanguage } from '../../site/language/languages.ts';
+import { profileFormPath, withParameter } from '../../site/page/addresses.ts';
+import { listNamedAuthors, withoutBidiControls } from '../../site/page/elements.tsx';
+import type { Viewer } from '../../site/page/page-context.tsx';
+import {
+  collectionFields,
+  type FieldGroups,
+  type FieldName,
+  type FieldTexts,
+  findPlace,
+  type FormField,
+  languageFields,
+  listGroups,
+  listProfileFields,
+  mainFields,
+  newBotFields,
+  parseValue,
+  readFieldTexts,
+  splitWords,
+  toFrontMatter,
+} from './fields.ts';
+import type { DeskParts } from '../page/desk-parts.ts';
+
+/** What forms are made from. */
+export type FormParts = Pick<DeskParts, 'site' | 'bots' | 'collections' | 'readFile'>;
+
+/** Who opens a form, and for what. */
+export interface FormRequest {
+  /** The bot, collection or account that the file is about; empty for a new one. */
+  readonly subject: string;
+  /** The language of the file to edit or to translate; null for the main one. */
+  readonly language: string | null;
+  readonly viewer: Viewer | null;
+  readonly messages: Pick<PageLanguage, 'locale' | 'languageName' | 'wanted'>;
+}
+
+const kinds = ['bot', 'collection', 'profile'] as const;
+const modes = ['add', 'edit', 'translate'] as const;
+
+type FileKindName = (typeof kinds)[number];
+type FormMode = (typeof modes)[number];
+
+/** The path and the title of a form. */
+interface FormHead {
+  readonly path: string;
+  /** The parameter that names the language of the file to edit or to translate, where there is a choice. */
+  readonly parameter?: string;
+  readonly title: MessageKey;
+}
+
+/** A kind of files that are made with forms. */
+interface FileKind {
+  readonly forms: Readonly<Partial<Record<FormMode, FormHead>>> & { readonly edit: FormHead };
+  /** The field that names what a file is about. */
+  readonly key: 'id' | 'collection';
+  /** What the front matter of the main file has to be. */
+  readonly schema: 'main-page' | 'collection' | 'profile';
+  /** The fields of the main file; of a new one with those that its path is made of. */
+  readonly mainFields: (isNew: boolean, locale: Locale | undefined) => FieldGroups;
+  readonly translationFields: FieldGroups;
+  /** Returns the path of a file; undefined if it cannot be about this. */
+  readonly toPath: (subject: string, locale: Locale) => string | undefined;
+  readonly find: (parts: FormParts, request: FormRequest) => FormSubject;
+  /** Finds faults that neither the schema nor the path has. */
+  readonly findFaults: (parts: FormParts, form: Form, texts: FieldTexts) => FieldFaults;
+}
+
+/** What the file of a form is about. */
+interface FormSubject {
+  /** The bot as it is listed; undefined for a new one, and for what is not a bot. */
+  readonly listed?: BotRecord | undefined;
+  /** Undefined if it is the title in the file. */
+  readonly name?: string;
+  /** The accounts whose own it is, which decide what is done with a proposal; null for a new bot. */
+  readonly owners: readonly string[] | null;
+  /** The languages that it has, that of the main file first. */
+  readonly locales: readonly Locale[];
+  /** A new file without its fields, and their texts at first. */
+  readonly source?: string;
+  readonly texts?: FieldTexts;
+}
+
+const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
+  bot: {
+    forms: {
+      add: { path: '/add', title: 'layout.add' },
+      edit: { path: '/bots/:id/edit', parameter: 'language', title: 'edit.title' },
+      translate: { path: '/bots/:id/translate', parameter: 'from', title: 'translate.title' },
+    },
+    key: 'id',
+    schema: 'main-page',
+    mainFields: (isNew) => (isNew ? newBotFields : mainFields),
+    translationFields: listGroups('name, description, page'),
+    toPath: (id, locale) => parseBotId(id) && pathOf(id as BotId, locale),
+    find({ bots }, { subject, viewer }) {
+      const source = `---\n{"created": ${Date.now()}}\n---\n`;
+      const texts = viewer ? { authors: viewer.id } : {};
+      if (subject === '') return { name: '', owners: null, locales: [], source, texts };
+      const bot = findKnownBot(bots, subject);
+      const { name, authors: owners, locales } = bot.facts;
+      return { listed: parseRecord(bot), name, owners, locales };
+    },
+    findFaults({ bots }, form, { id = '', description = '' }) {
+      const listed = form.mode === 'add' ? bots.get(id.trim() as BotId) : undefined;
+      const values = { bot: withoutBidiControls(listed?.facts.name ?? '') };
+      if (listed) return { id: { key: 'fault.listed', values, path: `/bots/${listed.id}` } };
+      const isCopy = description.trim() !== '' && description.trim() === form.texts.description;
+      return form.mode === 'translate' && isCopy ? { description: { key: 'fault.untranslated' } } : {};
+    },
+  },
+  collection: {
+    forms: {
+      add: { path: '/add/collection', title: 'collection.add' },
+      edit: { path: '/collections/:name/edit', parameter: 'language', title: 'edit.title' },
+      translate: { path: '/collections/:name/translate', title: 'translate.title' },
+    },
+    key: 'collection',
+    schema: 'collection',
+    mainFields: (isNew) => [...(isNew ? listGroups('collection locale') : []), ...collectionFields],
+    translationFields: collectionFields.filter(([field]) => field?.name !== 'bots'),
+    toPath: (name, locale) =>
+      parseCollectionName(`${name}.${locale}.md`) && formatCollectionPath(name, locale),
+    find: ({ collections }, { subject }) => {
+      return { owners: [], locales: [...(collections.all.get(subject)?.contents.keys() ?? [])] };
+    },
+    findFaults({ bots, collections }, { mode }, { collection = '', bots: ids = '' }) {
+      const exists = mode === 'add' && collections.all.has(collection.trim());
+      // Bots that are removed later are left out.
+      const unlisted = splitWords(ids).filter(
+        (id) => parseBotId(id) !== undefined && bots.get(id as BotId) === undefined,
+      );
+      const values = { ids: unlisted.slice(0, 30).join(', ') };
+      return {
+        ...(exists && { collection: { key: 'fault.collectionExists' } }),
+        ...(unlisted.length > 0 && { bots: { key: 'fault.unlisted', values } }),
+      };
+    },
+  },
+  profile: {
+    forms: { edit: { path: profileFormPath, title: 'profile.title' } },
+    key: 'id',
+    schema: 'profile',
+    mainFields: (_isNew, locale) => listProfileFields(locale),
+    translationFields: [],
+    toPath: (account) => `${peopleFolder}/${account}.json`,
+    find: (_parts, { subject, viewer, messages }) => {
+      const { name = '' } = viewer ?? {};
+      return { name, owners: [subject], locales: [messages.locale], source: '{}', texts: { name } };
+    },
+    findFaults: () => ({}),
+  },
+};
+
+/** Returns the head of every form. */
+export function listForms(): (FormHead & Pick<Form, 'kind' | 'mode'>)[] {
+  return kinds.flatMap((kind) =>
+    modes.flatMap((mode) => {
+      const head = fileKinds[kind].forms[mode];
+      return head === undefined ? [] : [{ kind, mode, ...head }];
+    }),
+  );
+}
+
+/** A form that makes a file of the catalogue. */
+export interface Form extends Pick<FormSubject, 'listed' | 'owners' | 'locales'> {
+  readonly kind: FileKindName;
+  readonly mode: FormMode;
+  /** The path that it is sent to. */
+  readonly action: string;
+  readonly groups: FieldGroups;
+  /** What the front matter of the file has to be. */
+  readonly schema: FileKind['schema'] | 'translation';
+  /** What the page is called and what it says first, with the name of what is changed. */
+  readonly title: MessageKey;
+  readonly introduction: MessageKey;
+  readonly name: string;
+  /** The texts that it is filled in with at first, and those that the path of the file is made of. */
+  readonly texts: FieldTexts;
+  /** The languages that a new page may be in. */
+  readonly languages: readonly Locale[];
+  /** The text of the file that it changes; of a new one what is there without the fields. */
+  readonly source: string;
+  /** The digest of the file that it changes; empty for a new one. */
+  readonly base: string;
+}
+
+/**
+ * Returns the form that adds a file, edits one or translates it. A profile that is not there yet is added by the form that
+ * edits it.
+ * @throws {ProblemError} unknown-bot, not-found
+ */
+export function createForm(
+  parts: FormParts,
+  kind: FileKindName,
+  asked: FormMode,
+  request: FormRequest,
+): Form {
+  const row = fileKinds[kind];
+  const { subject, language } = request;
+  const { listed, owners, locales, ...found } = row.find(parts, request);
+  const [main] = locales;
+  const wanted = language === null ? main : toCanonicalLocale(language);
+  const locale = locales.find((other) => other === wanted);
+  if (locale === undefined && asked !== 'add')
+    throw new ProblemError(
+      'not-found',
+      kind === 'bot'
+        ? `this bot has no page in ${JSON.stringify(language?.slice(0, 60))}`
+        : `there is no such ${kind}, or not in this language`,
+    );
+  const path = (locale && row.toPath(subject, locale)) ?? '';
+  const text = asked === 'add' ? undefined : parts.readFile(path);
+  const mode = kind === 'profile' && text === undefined ? 'add' : asked;
+  const isMain = mode === 'add' || (mode === 'edit' && locale === main);
+  const fields = isMain ? row.mainFields(mode === 'add', locale) : row.translationFields;
+  const texts = mode === 'add' ? (found.texts ?? {}) : readFieldTexts(path, text ?? '', fields);
+  if (texts === undefined)
+    throw new ProblemError('not-found', `the file of this ${kind} cannot be read: edit it in the repository`);
+  const { source = '---\n{}\n---\n' } = mode === 'edit' ? { source: text } : found;
+  const { languages, proposed } = offerLanguages(parts.site.settings, request, locales);
+  const head = row.forms[asked] ?? row.forms.edit;
+  return {
+    kind,
+    mode,
+    action: toFormPath(head, subject, locale === main ? undefined : locale),
+    groups: [...(mode === 'translate' ? languageFields : []), ...fields],
+    schema: kind === 'bot' && !isMain ? 'translation' : row.schema,
+    title: head.title,
+    introduction: kind === 'bot' ? `${mode}.introduction` : `${kind}.introduction`,
+    name: found.name ?? texts.title ?? '',
+    listed,
+    owners,
+    texts: { ...texts, [row.key]: subject, locale: (asked === 'edit' && locale) || proposed },
+    languages,
+    locales,
+    source,
+    base: mode === 'edit' ? hash('sha1', source, 'base64url') : '',
+  };
+}
+
+function toFormPath({ path, parameter }: FormHead, subject: string, locale: string | undefined): string {
+  const own = path.replace(/:\w+/, subject);
+  return parameter && locale ? withParameter(own, parameter, locale) : own;
+}
+
+/** Returns the path of the form that a file was proposed with, filled in with it. @param before all files as they are */
+export function toEditAgainPath(path: string, before: FileTexts): string {
+  const { kind, subject, locale } = parseFilePath(path);
+  const { forms } = fileKinds[kind];
+  const isThere = before.has(path);
+  const head = (isThere ? undefined : before.size === 0 ? forms.add : forms.translate) ?? forms.edit;
+  return withParameter(toFormPath(head, subject, isThere ? locale : undefined), proposalParameter, path);
+}
+
+/** The parameter of a form that names a proposed file. */
+export const proposalParameter = 'proposal';
+
+/** Returns the fields that the path of a file is made of. */
+export function readPlaceTexts(path: string): FieldTexts {
+  const { kind, subject, locale } = parseFilePath(path);
+  return { [fileKinds[kind].key]: subject, ...(locale !== undefined && { locale }) };
+}
+
+function parseFilePath(path: string): { kind: FileKindName; subject: string; locale: string | undefined } {
+  const about = findSubject(path) ?? '';
+  const [, kind = 'bot', subject = about] = /^(profile|collection)-(.+)$/.exec(about) ?? [];
+  return { kind: kind as FileKindName, subject, locale: /\.([^.]+)\.md$/.exec(path)?.[1] };
+}
+
+/** The file that a form makes, as `botshelf format` writes it. */
+export interface FormFile {
+  /** Undefined while the ID or the language is wrong. */
+  readonly path: string | undefined;
+  readonly text: string;
+  /** The front matter of it. */
+  readonly data: PageData;
+  /** The part of it below the front matter. */
+  readonly page: string;
+  readonly faults: FieldFaults;
+  /** The required fields that are empty. */
+  readonly missing: readonly FieldName[];
+  /** Whether the file is right and has changed. */
+  readonly isReady: boolean;
+}
+
+/** The first fault of each field that has one. */
+export type FieldFaults = Readonly<Partial<Record<FieldName, FieldFault>>>;
+
+/** What is wrong with a field: a message and what fills it in. */
+export interface FieldFault {
+  readonly key: Extract<MessageKey, `fault.${string}`>;
+  readonly values?: Readonly<Record<string, string | number>>;
+  /** The page that its values link to. */
+  readonly path?: string;
+}
+
+/**
+ * Builds the file of a form from its source and the values of its fields. In an existing file only the keys of changed
+ * fields are written; without a change its bytes stay the same.
+ */
+export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormFile {
+  const { kind, mode, source } = form;
+  const { categories, languages } = parts.site.settings;
+  const { key, toPath, findFaults } = fileKinds[kind];
+  const fields = form.groups.flat();
+  const asksLanguage = fields.some(({ name }) => name === 'locale');
+  const { [key]: subject = '', locale: tag = '' } = { ...form.texts, ...texts };
+  const locale = toCanonicalLocale(tag.trim());
+  const path = toPath(subject.trim(), locale ?? english);
+  const filled = fillIn(form, fields, texts);
+  const text = kind === 'profile' ? cutPage(filled).json : filled;
+  const parsed = parsePage('', Buffer.from(filled));
+  const { data = {}, page = '' } = parsed.page ?? {};
+  const { category } = data;
+  const isForeign = asksLanguage && locale && languages?.includes(locale) === false;
+  const { authors, ...others }: FieldFaults = {
+    ...(typeof category === 'string' &&
+      !categories.includes(category) && { category: { key: 'fault.category' } }),
+    ...(isForeign && { locale: { key: 'fault.language', values: { languages: languages.join(', ') } } }),
+    ...findFieldFaults(parsed, form, fields),
+    ...(asksLanguage && !locale && { locale: { key: 'fault.locale' } }),
+    ...(mode === 'translate' &&
+      locale &&
+      form.locales.includes(locale) && { locale: { key: 'fault.hasLanguage' } }),
+    ...(path === undefined && { [key]: { key: `fault.${key}` } }),
+    ...findFaults(parts, form, texts),
+  };
+  const faults = authors && !lacksAuthor(form, texts) ? { ...others, authors } : others;
+  const missing = fields.flatMap(({ name, required }) => (required && !texts[name]?.trim() ? [name] : []));
+  const isReady = Object.keys(faults).length === 0 && text !== source;
+  return { path: locale && path, text, data, page, faults, missing, isReady };
+}
+
+/** Returns whether the author of a new bot is the account that logs in to send it. */
+export function lacksAuthor({ groups }: Pick<Form, 'groups'>, { authors = '' }: FieldTexts): boolean {
+  const field = groups.flat().find(({ name }) => name === 'authors');
+  return field?.required === false && authors.trim() === '';
+}
+
+/** An image that a field of a form names. */
+export interface FormImage {
+  readonly field: FieldName;
+  readonly kind: ImageKind;
+  readonly url: string;
+  /** The path of our copy of it; undefined if there is none. */
+  readonly path?: string | undefined;
+}
+
+/** Returns the images that the fields of a form name, if their addresses are right. */
+export function listImages({ groups }: Form, texts: FieldTexts, faults: FieldFaults): FormImage[] {
+  return groups.flat().flatMap((field): FormImage[] => {
+    const { name, parent } = field;
+    if (parent !== 'images' || faults[name]) return [];
+    const urls = [parseValue(field, texts) ?? []].flat() as string[];
+    return urls.map((url) => ({ field: name, kind: name === 'avatar' ? 'avatar' : 'wide', url }));
+  });
+}
+
+/** Returns the bot of a form. A text that is empty is the label of its field. */
+export function createPreview(
+  { listed, schema, texts: first }: Form,
+  texts: FieldTexts,
+  { data, page }: FormFile,
+  images: readonly FormImage[],
+  { text, categories }: Pick<PageLanguage, 'text' | 'categories'>,
+  index: AuthorIndex,
+): PreviewProps['preview'] {
+  const { id = '', locale: tag = '' } = { ...first, ...texts };
+  const locale = toCanonicalLocale(tag.trim()) ?? english;
+  const name = String(data['name']) || text('field.name');
+  const description = String(data['description']) || text('field.description');
+  const filled = withDefaults({ ...listed, ...data }) as unknown as FilledMainPage;
+  const category = categories.includes(filled.category) ? filled.category : 'other';
+  const main = { locale, page, data: { ...filled, category, name, description } };
+  const botId = parseBotId(listed?.id ?? id.trim()) ?? unknownId;
+  const avatar = images.find(({ field }) => field === 'avatar')?.path ?? null;
+  const cachedImages = schema === 'main-page' ? { ...noCachedImages, avatar } : listed?.cachedImages;
+  const bot = listElement(assembleRecord(botId, main, [], cachedImages));
+  return { bot, locale, authors: listNamedAuthors(index, bot.authors) };
+}
+
+/** Replaces an ID that is wrong. */
+const unknownId = parseBotId('0') as BotId;
+
+/** Sets the values of fields in a page file. The line ends of its markdown stay what they are. */
+function fillIn(form: Form, fields: readonly FormField[], texts: FieldTexts): string {
+  const text = form.kind === 'profile' ? toFrontMatter(form.source) : form.source;
+  const isChanged = (field: FormField): boolean =>
+    form.mode !== 'edit' || !isDeepStrictEqual(parseValue(field, texts), parseValue(field, form.texts));
+  const changed = fields.filter(isChanged);
+  if (changed.length === 0) return text;
+  const { data = {} } = parsePage('', Buffer.from(text)).page ?? {};
+  const { before, json, after } = cutPage(text);
+  const values: Record<string, unknown> = {};
+  let body = after;
+  for (const field of changed) {
+    const [key, inner] = findPlace(field);
+    const value = parseValue(field, texts);
+    if (field.kind === 'page') {
+      body = `---\n\n${String(value)}${value === '' ? '' : '\n'}`;
+      if (after.includes('\r\n')) body = body.replaceAll('\n', '\r\n');
+    } else if (key !== undefined && inner === undefined) values[key] = value;
+    else if (key !== undefined && inner !== undefined) {
+      const { [inner]: _former, ...others } = (values[key] ?? data[key] ?? {}) as PageData;
+      values[key] = value === null && field.key !== undefined ? others : { ...others, [inner]: value };
+    }
+  }
+  return toCanonicalForm(before + setKeys(json, values) + body, fileKinds[form.kind].schema);
+}
+
+/** Checks the file that a form makes. Faults that belong to no field are reported at the page. */
+function findFieldFaults(
+  { page, faults }: ParsedPage,
+  { schema, texts }: Pick<Form, 'schema' | 'texts'>,
+  fields: readonly FormField[],
+): FieldFaults {
+  if (page === undefined) return { page: createFileFieldFault(faults[0]?.message ?? '') };
+  const former = fields.map((field) => parseValue(field, texts));
+  const all = validate(schema, page.data, null, former).map((fault): [FieldName, FieldFault] => {
+    const field = fields.find((candidate) => {
+      const place = findPlace(candidate);
+      return place.length > 0 && place.every((key, i) => fault.place[i] === key);
+    });
+    if (field === undefined) return ['page', createFileFieldFault(fault.message)];
+    const value = fault.place.reduce<unknown>((inner, key) => (inner as PageData)[key], page.data);
+    if (typeof value !== 'string') return [field.name, { key: field.fault }];
+    if (fault.keyword === 'address')
+      return [field.name, { key: 'fault.address', values: { address: toAsciiAddress(value) ?? '' } }];
+    const isLong = fault.keyword === 'maxLength' && field.kind === 'text' && fault.place.length === 1;
+    return [field.name, isLong ? createLengthFault(field.name, value) : { key: field.fault }];
+  });
+  // Of several faults of a field the first is kept.
+  return {
+    ...Object.fromEntries(all.toReversed()),
+    ...(validate('page', page.page).length > 0 && { page: createLengthFault('page', page.page) }),
+  };
+}
+
+function createFileFieldFault(reason: string): FieldFault {
+  return { key: 'fault.file', values: { reason } };
+}
+
+function createLengthFault(name: FieldName, text: string): FieldFault {
+  const limit = limits[name]?.maxLength ?? 0;
+  return { key: 'fault.tooLong', values: { count: countCharacters(text), limit } };
+}
+
+const limits = readSchema('definitions')['$defs'] as Partial<Record<string, { readonly maxLength?: number }>>;
+
+/** Returns the languages that a new page may be in, those of the reader first; and the one that is chosen at first. */
+function offerLanguages(
+  settings: CatalogueSettings,
+  { messages }: FormRequest,
+  existing: readonly Locale[],
+): Pick<Form, 'languages'> & { readonly proposed: Locale | '' } {
+  const free = (settings.languages ?? commonLanguages).filter((language) => !existing.includes(language));
+  const others = messages.wanted.filter((range) => findLanguages([range], existing).length === 0);
+  const own = findLanguages(others, free);
+  const proposed = own[0] ?? (existing.length === 0 ? chooseNewPageLanguage(settings) : '');
+  const { compare } = new Intl.Collator(messages.locale);
+  const named = free.map((language) => ({ language, name: messages.languageName(language, free) }));
+  const byName = named.toSorted((a, b) => compare(a.name, b.name)).map(({ language }) => language);
+  const first = proposed === '' ? [] : [proposed];
+  return { languages: [...new Set([...first, ...own, ...byName])], proposed };
+}
+
+/** The languages that the form offers where the settings name none. A file can have any other. */
+const commonLanguages = (
+  'af am ar az be bg bn bs ca cs cy da de el en en-GB eo es es-419 et eu fa fi fil fr ga gl gu he hi hr hu hy id is ' +
+  'it ja ka kk km kn ko lo lt lv mk ml mn mr ms my nb ne nl nn pa pl pt-BR pt-PT ro ru si sk sl sq sr sv sw ta te th ' +
+  'tr uk ur uz vi zh-CN zh-TW'
+).split(' ') as Locale[];

@@ -1,0 +1,119 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { VNode } from 'preact';
+import type { BotId } from '../../bot/id.ts';
+import { RateLimit } from '../../http/limits.ts';
+import { refuseCrossSite } from '../../http/middleware.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { findKnownBot, readFields } from '../../http/request.ts';
+import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
+import { useLanguage } from '../../site/page/page-context.tsx';
+import { withoutBidiControls, BackLink } from '../../site/page/elements.tsx';
+import { sendOnce } from '../../site/page/html-response.ts';
+import { Layout } from '../../site/page/layout.tsx';
+import type { DeskParts } from '../page/desk-parts.ts';
+
+/**
+ * Adds the form that reports a bot: for everyone, without an account. A report is kept and sent as a notice. There is no
+ * form where the settings name another place for reports.
+ */
+export function addReportRoutes(router: Router, { site, bots, viewerOf, reports, notify }: DeskParts): void {
+  const limit = new RateLimit('reports', 5);
+  const findBot = (ctx: Context): { readonly id: BotId; readonly name: string } => {
+    if (site.settings.links.report !== undefined)
+      throw new ProblemError('not-found', `reports are taken at ${site.settings.links.report}`);
+    const { id, facts } = findKnownBot(bots, String(ctx['params'].id));
+    return { id, name: withoutBidiControls(facts.name) };
+  };
+  const show = async (ctx: Context, props: ReportPageProps): Promise<void> => {
+    const status = props.state === 'lacks-text' ? 422 : 200;
+    sendOnce(ctx, { site, viewer: await viewerOf(ctx) }, <ReportPage {...props} />, status);
+  };
+  router.get('/bots/:id/report', async (ctx) => await show(ctx, { bot: findBot(ctx), state: 'empty' }));
+  router.post('/bots/:id/report', refuseCrossSite(site.baseUrl), async (ctx) => {
+    const bot = findBot(ctx);
+    const fields = await readFields(ctx, maxFormBytes, 'shorten the text');
+    const reason = reportReasons.find((one) => one === fields.get('reason'));
+    // A browser counts a line end as one character, and sends two.
+    const text = (fields.get('text') ?? '').replaceAll('\r\n', '\n').trim();
+    // A browser lets nobody send that.
+    if (reason === undefined || text.length > maxReportLength)
+      throw new ProblemError('bad-request', `choose a reason, and ${maxReportLength} characters at most`);
+    if (reason === 'other' && text === '') return await show(ctx, { bot, state: 'lacks-text' });
+    limit.countClient(ctx, 'wait a minute before the next report');
+    if (!fields.get(trapField)) {
+      const { locale } = site.languages.of(ctx);
+      const report = await reports.add({ bot: bot.id, reason, text, locale }, ctx.ip);
+      const title = `Report about ${bot.name} (${bot.id}): ${reason}`;
+      const url = `${site.baseUrl}/bots/${bot.id}`;
+      if (report) notify({ kind: 'report', title, text, url, at: report.at });
+    }
+    await show(ctx, { bot, state: 'sent' });
+  });
+}
+
+const maxFormBytes = 16 * 1024;
+
+interface ReportPageProps {
+  readonly bot: { readonly id: BotId; readonly name: string };
+  /** Whether the report lacks the text that its reason needs, or was sent. */
+  readonly state: 'empty' | 'lacks-text' | 'sent';
+}
+
+/** A field that is hidden from people: what fills it in is a program. */
+const trapField = 'subject';
+
+/** The form with which a visitor reports a bot to the maintainers, or the thanks for it. */
+function ReportPage({ bot, state }: ReportPageProps): VNode {
+  const { t, text, href } = useLanguage();
+  const title = text('report.title', { bot: bot.name });
+  return (
+    <Layout title={title} isUnlisted>
+      <div class="narrow stack">
+        <BackLink path={`/bots/${bot.id}`} name={bot.name} />
+        <h1>{state === 'sent' ? t('report.thanks') : t('report.title', { bot: bot.name })}</h1>
+        <p class="muted">{t(state === 'sent' ? 'report.sent' : 'report.introduction')}</p>
+        {state !== 'sent' && (
+          <form class="fields" method="post" action={href(`/bots/${bot.id}/report`)}>
+            {state === 'lacks-text' && (
+              <p class="notice bad" role="alert">
+                {t('report.noText')}
+              </p>
+            )}
+            <div class="field">
+              <label for="reason">{t('report.reason')}</label>
+              <select id="reason" name="reason" required>
+                <option value="">{text('add.choose')}</option>
+                {reportReasons.map((reason) => (
+                  <option key={reason} value={reason} selected={state === 'lacks-text' && reason === 'other'}>
+                    {text(`report.reason.${reason}`)}
+                  </option>
+                ))}
+              </select>
+            </div>
+            <div class="field">
+              <label for="text">{t('report.text')}</label>
+              <textarea
+                id="text"
+                name="text"
+                dir="auto"
+                maxLength={maxReportLength}
+                aria-describedby="hint"
+              />
+              <p class="hint" id="hint">
+                {t('report.hint', { max: maxReportLength })}
+              </p>
+            </div>
+            <p hidden>
+              <label for={trapField}>{t('report.leaveEmpty')}</label>
+              <input id={trapField} name={trapField} tabIndex={-1} autocomplete="off" />
+            </p>
+            <p class="actions">
+              <button type="submit">{t('report.send')}</button>
+            </p>
+          </form>
+        )}
+      </div>
+    </Layout>
+  );
+}

@@ -1,0 +1,52 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { defaultReasons } from '../../catalogue/settings/settings.ts';
+import { isSubmission, type PastStep, type ProposalStep } from '../../proposals/proposal.ts';
+import { useLanguage } from '../../site/page/page-context.tsx';
+import type { PageLanguage } from '../../site/language/languages.ts';
+import { withoutBidiControls } from '../../site/page/elements.tsx';
+
+/** What was sent, asked and decided about a proposal, and the words of each. @param props.steps the last one first */
+export function Conversation({ steps }: { readonly steps: readonly PastStep[] }): VNode {
+  const { t } = useLanguage();
+  return (
+    <section class="panel" aria-labelledby="conversation">
+      <h2 id="conversation">{t('proposal.history')}</h2>
+      <ol class="steps">
+        {steps.toReversed().map((step) => (
+          <li key={step.at}>
+            <Step step={step} at={step.at} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** A step of a proposal in a sentence: what was done, by whom, when, and their words. */
+export function Step({ step, at }: { readonly step: ProposalStep; readonly at: number }): VNode {
+  const { t, ago } = useLanguage();
+  const { state, proposer, reviewer, reason, text } = step;
+  const person = isSubmission(step) || state === 'withdrawn' ? proposer : reviewer;
+  const done = state === 'waiting' && reviewer !== null ? 'takenBack' : state;
+  const values = { name: withoutBidiControls(person?.name ?? ''), ago: ago(at, Date.now()) };
+  return (
+    <>
+      <p class="muted">
+        {person !== null && t(`review.by.${done}`, values)}
+        {person === null && (state === 'accepted' ? t('review.inCatalogue') : t(`proposal.${state}`))}
+      </p>
+      {reason !== null && <p>{t('proposal.reason', { reason: <>{formatReason(reason, t)}</> })}</p>}
+      {text !== '' && (
+        <p class="typed" dir="auto">
+          {withoutBidiControls(text)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Returns why a proposal is declined: in the reader's language, or as the maintainers of the catalogue wrote it. */
+export function formatReason(reason: string, t: PageLanguage['t']): ComponentChildren {
+  const known = defaultReasons.find((name) => name === reason);
+  return known === undefined ? withoutBidiControls(reason) : t(`reason.${known}`);
+}

@@ -1,0 +1,34 @@
+import type { VNode } from 'preact';
+import { directionOf } from '../../bot/locale.ts';
+import { Card, type ListedBot } from '../../site/front/card.tsx';
+import { Prose, type ProseProps, withoutBidiControls } from '../../site/page/elements.tsx';
+import { useLanguage } from '../../site/page/page-context.tsx';
+
+export interface PreviewProps extends Pick<ProseProps, 'html' | 'retry'> {
+  /** Undefined for what is not a bot. */
+  readonly preview: Pick<ListedBot, 'bot' | 'locale' | 'authors'> | undefined;
+  /** The text whose HTML it is. */
+  readonly page: string;
+}
+
+/** The card and the page of a bot as they will be. The card leads nowhere. */
+export function Preview({ preview, page, ...rendered }: PreviewProps): VNode | null {
+  const { text, locale: own } = useLanguage();
+  if (preview === undefined) return page === '' ? null : <Prose {...rendered} locale={own} text={page} />;
+  const { bot, locale } = preview;
+  const { name = '', description = '' } = bot.contents[locale] ?? {};
+  return (
+    <>
+      <ul class="cards" inert>
+        <Card {...preview} count={undefined} growth={undefined} heading="h3" />
+      </ul>
+      <div class="page-preview stack" role="group" aria-label={text('add.preview')} tabIndex={0}>
+        <div class="stack" lang={locale} dir={directionOf(locale)}>
+          <p class="name">{withoutBidiControls(name)}</p>
+          <p class="muted">{withoutBidiControls(description)}</p>
+        </div>
+        <Prose {...rendered} locale={locale} text={page} />
+      </div>
+    </>
+  );
+}

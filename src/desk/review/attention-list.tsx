@@ -1,0 +1,65 @@
+import type { VNode } from 'preact';
+import { useLanguage } from '../../site/page/page-context.tsx';
+import { NameLink } from '../../site/page/elements.tsx';
+import { type Attention, type AttentionItem, toMessageValues } from '../../site/discover/attention.ts';
+
+/** What needs attention by kind, each with a link to the form that fixes it. Long lists are folded. */
+export function AttentionList({ attention }: { readonly attention: Attention }): VNode {
+  const { t, integer } = useLanguage();
+  const groups = attention.groups.filter(({ total }) => total > 0);
+  return (
+    <div class="attention stack">
+      {!attention.isComplete && <p class="notice">{t('attention.incomplete')}</p>}
+      {groups.length === 0 && <p>{t('attention.none')}</p>}
+      {groups.map(({ kind, total, items }) => (
+        <details key={kind} class="panel" open={total <= maxOpenItems}>
+          <summary>
+            <h2>
+              {t(`attention.${kind}.title`)} <span class="muted">{integer(total)}</span>
+            </h2>
+          </summary>
+          {total > items.length && <p>{t('attention.more', { shown: items.length, total })}</p>}
+          <ul>
+            {items.map((item, i) => (
+              <Item key={i} item={item} />
+            ))}
+          </ul>
+        </details>
+      ))}
+    </div>
+  );
+}
+
+const maxOpenItems = 10;
+
+function Item({ item }: { readonly item: AttentionItem }): VNode {
+  const { t, href } = useLanguage();
+  const { bot, name, fixPath } = item;
+  return (
+    <li>
+      {name !== null && <NameLink path={`/bots/${bot}`} name={name} />} <AttentionText item={item} />{' '}
+      {fixPath !== null && <a href={href(fixPath)}>{t('bot.edit')}</a>}
+    </li>
+  );
+}
+
+/** What is wrong, with the address and the message of what failed. */
+export function AttentionText({ item }: { readonly item: AttentionItem }): VNode {
+  const { t, text, day } = useLanguage();
+  const { url, message } = item.values;
+  const link = (
+    <a dir="ltr" href={String(url)}>
+      {url}
+    </a>
+  );
+  return (
+    <>
+      {t(`attention.${item.kind}.text`, { ...toMessageValues(item, { text, day }), url: link })}{' '}
+      {message !== undefined && (
+        <span class="muted" lang="en" dir="ltr">
+          {message}
+        </span>
+      )}
+    </>
+  );
+}

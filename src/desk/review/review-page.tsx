@@ -1,0 +1,381 @@
+import type { ComponentChildren, RenderableProps, VNode } from 'preact';
+import type { BotRecord } from '../../../schemas/types.ts';
+import { defaultReasons } from '../../catalogue/settings/settings.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { canTakeBack, isBot, type Proposal } from '../../proposals/proposal.ts';
+import type { Decision } from '../../proposals/proposals.ts';
+import { Preview, type PreviewProps } from '../page/preview.tsx';
+import { ChangedFields, FieldName } from '../../site/changes/changed-fields.tsx';
+import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
+import type { PageLanguage } from '../../site/language/languages.ts';
+import { editPath, reviewPath, toReviewPath, toSourceAddress } from '../../site/page/addresses.ts';
+import { Conversation, formatReason, Step } from '../page/conversation.tsx';
+import { withoutBidiControls, Fact, LinkItem, NameLink, FaultItems } from '../../site/page/elements.tsx';
+import { Layout } from '../../site/page/layout.tsx';
+import type { RelatedBots, Review } from './reviews.ts';
+
+/** A decision that was not taken, with the text that was sent. */
+export interface FailedDecision extends Pick<Decision, 'state' | 'text'> {
+  readonly reason: string;
+  /** What the form lacks, what has changed, or that a login came between. */
+  readonly problem: 'text' | 'reason' | 'changed' | 'asked' | 'blocked' | 'stands' | 'undecided' | 'expired';
+}
+
+interface ShownPage {
+  readonly side: 'before' | 'after';
+  readonly preview: PreviewProps | undefined;
+}
+
+/** A proposal with the name of what it is about. */
+export interface NamedProposal {
+  readonly proposal: Proposal;
+  readonly name: string;
+}
+
+interface ReviewPageProps extends LastDecisionProps {
+  readonly review: Review;
+  /** The pages that change, as they are, unless they are new, and as proposed, unless that has errors. */
+  readonly previews: readonly (readonly ShownPage[])[];
+  readonly related: RelatedBots;
+  /** Other proposals of the account, open and closed. */
+  readonly others: readonly NamedProposal[];
+  /** Those that wait before and after it. */
+  readonly previous: Proposal | undefined;
+  readonly next: Proposal | undefined;
+  /** Undefined if the page is only opened. */
+  readonly failed: FailedDecision | undefined;
+}
+
+/** A proposal, what it changes, and the buttons that decide about it. */
+export function ReviewPage(props: ReviewPageProps): VNode {
+  const { review, failed } = props;
+  const language = useLanguage();
+  const { t, text, href, ago } = language;
+  const { proposal, steps, kind } = review.details;
+  return (
+    <Layout title={`${review.name} · ${text('review.title')}`} isUnlisted script="reviewScript">
+      <div class="stack">
+        <p>
+          <a href={href(reviewPath)}>← {t('review.title')}</a>
+        </p>
+        <h1>
+          <bdi>{review.name}</bdi>: {describeKind(review, language)}
+        </h1>
+        <p class="muted">
+          {t('review.sent', { name: proposal.proposer.name, ago: ago(proposal.sentAt, Date.now()) })}{' '}
+          {kind === 'authors' && t('review.isAuthor')}
+        </p>
+        <LastDecision {...props} />
+        {failed && (
+          <p class="notice bad" role="alert">
+            {failed.problem === 'expired'
+              ? t('proposal.draftExpired')
+              : t(`review.problem.${failed.problem}`, {
+                  name: withoutBidiControls(proposal.reviewer?.name ?? ''),
+                })}
+          </p>
+        )}
+      </div>
+      <div class="review">
+        <div class="review-main">
+          <section class="panel stack" aria-labelledby="changes">
+            <h2 id="changes">{t('edit.change')}</h2>
+            <ChangedFields {...review} />
+          </section>
+          <Previews {...props} />
+          <Checked review={review} />
+          {review.after && <Links bot={review.after} />}
+        </div>
+        <Decide {...props} />
+        <div class="review-side">
+          <Conversation steps={steps} />
+          <Related {...props} />
+        </div>
+      </div>
+    </Layout>
+  );
+}
+
+function Previews({ previews }: ReviewPageProps): VNode {
+  const { t } = useLanguage();
+  const pairs = previews.map((pair, i) => (
+    <div key={i} class="pair">
+      {pair.map(({ side, preview }) => (
+        <section key={side}>
+          <h2>{t(`review.${side}`)}</h2>
+          {preview ? <Preview {...preview} /> : <p class="notice">{t('review.notShown')}</p>}
+        </section>
+      ))}
+    </div>
+  ));
+  return <>{pairs}</>;
+}
+
+function Checked({ review: { findings } }: { readonly review: Review }): VNode {
+  const { t } = useLanguage();
+  return (
+    <section class="panel stack" aria-labelledby="checked">
+      <h2 id="checked">{t('review.checked')}</h2>
+      {findings.length === 0 && <p>✓ {t('review.noFindings')}</p>}
+      {findings.map(({ severity, faults }) => (
+        <div key={severity} class={severity === 'error' ? 'notice bad' : 'notice'}>
+          <p>{t(`review.${severity}`, { count: faults.length })}</p>
+          <FaultItems faults={faults.slice(0, maxFindings)} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** Findings of a kind that are listed. */
+const maxFindings = 50;
+
+/** The links of the proposed page, which a reviewer opens. */
+function Links({ bot: { invite, website, support, codehost } }: { readonly bot: BotRecord }): VNode {
+  const { t } = useLanguage();
+  return (
+    <section class="panel" aria-labelledby="links">
+      <h2 id="links">{t('review.links')}</h2>
+      <dl>
+        {Object.entries({ invite, website, support, repo: toSourceAddress(codehost) }).map(
+          ([name, url]) =>
+            url && (
+              <Fact key={name} name={<FieldName name={name} />}>
+                <a href={url} target="_blank" rel="noopener noreferrer nofollow ugc" dir="ltr">
+                  {withoutBidiControls(url)}
+                </a>
+              </Fact>
+            ),
+        )}
+      </dl>
+    </section>
+  );
+}
+
+/** Similar bots, and what else is of the account. */
+function Related({ related, others }: ReviewPageProps): VNode {
+  const { t, href } = useLanguage();
+  const listBots = (bots: readonly IndexedBot[]): VNode[] =>
+    bots.map(({ id, facts }) => (
+      <LinkItem key={id} href={href(`/bots/${id}`)}>
+        {withoutBidiControls(facts.name)}
+      </LinkItem>
+    ));
+  const steps = others.map(({ proposal, name }) => (
+    <li key={proposal.ref}>
+      <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} />
+      <Step step={{ ...proposal, text: '' }} at={proposal.at} />
+    </li>
+  ));
+  const lists = {
+    similar: listBots(related.similar),
+    ofProposer: listBots(related.ofProposer),
+    others: steps,
+  };
+  const shown = (['similar', 'ofProposer', 'others'] as const).filter((key) => lists[key].length > 0);
+  const panels = shown.map((key) => (
+    <section key={key} class="panel">
+      <h2>{t(`review.${key}`)}</h2>
+      <ul class="steps">{lists[key]}</ul>
+    </section>
+  ));
+  return <>{panels}</>;
+}
+
+/** The buttons. On a phone they stay at the bottom of the screen. */
+function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
+  const { t, href } = useLanguage();
+  const { conflicts, proposal } = review.details;
+  const isBlocked = conflicts.length > 0 || review.findings[0]?.severity === 'error';
+  const toPath = ({ subject, proposer: { id } }: Proposal): string => href(toReviewPath(subject, id));
+  return (
+    <section class="decide panel" aria-labelledby="decide">
+      <h2 id="decide">{t('review.decision')}</h2>
+      <DecisionForm proposal={proposal}>
+        <button
+          name="decision"
+          value="accepted"
+          disabled={isBlocked}
+          aria-describedby={isBlocked ? 'blocked' : undefined}
+        >
+          {t('review.accept')}
+        </button>
+      </DecisionForm>
+      {isBlocked && (
+        <p id="blocked" class="fault">
+          {conflicts.length > 0
+            ? t('review.conflict', { fields: <FieldNames names={conflicts} /> })
+            : t('review.faulty')}
+        </p>
+      )}
+      {(['changes-asked', 'declined'] as const).map((decision) => (
+        <Refusal key={decision} {...{ proposal, decision, failed }} />
+      ))}
+      <p class="links">
+        {previous && (
+          <a href={toPath(previous)} rel="prev">
+            {t('list.previous')}
+          </a>
+        )}{' '}
+        {next && (
+          <a href={toPath(next)} rel="next">
+            {t('list.next')}
+          </a>
+        )}
+      </p>
+      <KeysHint />
+    </section>
+  );
+}
+
+/** The keys of the review, shown where scripts run, with a box that turns them off. */
+export function KeysHint(): VNode {
+  const { t } = useLanguage();
+  return (
+    <p id="keys" hidden>
+      <label class="check">
+        <input type="checkbox" /> {t('review.keys')}
+      </label>
+    </p>
+  );
+}
+
+function DecisionForm({
+  proposal: { subject, proposer, version },
+  children,
+}: RenderableProps<{ readonly proposal: Proposal }>): VNode {
+  const { href } = useLanguage();
+  return (
+    <form class="stack" method="post" action={href(toReviewPath(subject, proposer.id))}>
+      {children}
+      <input type="hidden" name="version" value={version} />
+    </form>
+  );
+}
+
+interface RefusalProps {
+  readonly proposal: Proposal;
+  readonly decision: 'changes-asked' | 'declined';
+  readonly failed?: FailedDecision | undefined;
+}
+
+/** A button that opens the form of a decision with words to the proposer. */
+export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
+  const { t } = useLanguage();
+  const { site } = useVisit();
+  const isDecline = decision === 'declined';
+  const sent = failed?.state === decision ? failed : undefined;
+  const label = t(isDecline ? 'review.decline' : 'review.ask');
+  const reasons = (site.settings.proposals.reasons ?? defaultReasons).map((reason) => (
+    <option key={reason} value={reason} selected={failed?.reason === reason}>
+      {formatReason(reason, t)}
+    </option>
+  ));
+  return (
+    <details class={decision} name="decide" open={sent !== undefined}>
+      <summary class="button quiet">{label}</summary>
+      <DecisionForm proposal={proposal}>
+        {isDecline && (
+          <label>
+            {t('review.reason')}
+            <select name="reason" required>
+              <option value="">{t('add.choose')}</option>
+              {reasons}
+            </select>
+          </label>
+        )}
+        <label>
+          {t('review.text', { name: withoutBidiControls(proposal.proposer.name) })}
+          <textarea class="lines" name="text" maxLength={maxTextLength} required={!isDecline} dir="auto">
+            {sent?.text}
+          </textarea>
+        </label>
+        <button class={isDecline ? 'danger' : 'quiet'} name="decision" value={decision}>
+          {label}
+        </button>
+      </DecisionForm>
+    </details>
+  );
+}
+
+/** UTF-16 units of the words of a reviewer. */
+export const maxTextLength = 1000;
+
+/** Returns what kind of proposal it is. */
+export function describeKind(
+  { kind, pages }: Pick<Review, 'kind' | 'pages'>,
+  { t, languageName }: Pick<PageLanguage, 't' | 'languageName'>,
+): ComponentChildren {
+  if (kind !== 'translation') return t(`review.${kind}`);
+  return t('review.translation', { languages: pages.map(({ locale }) => languageName(locale)).join(', ') });
+}
+
+/** The names of fields. */
+export function FieldNames({ names }: { readonly names: readonly string[] }): VNode {
+  return <>{names.map((name, i) => [i > 0 && ', ', <FieldName key={name} name={name} />])}</>;
+}
+
+/** What the last decision did; undefined if the page was opened without one. */
+export interface LastDecisionProps {
+  readonly last:
+    | { readonly name: string; readonly proposal: Proposal; readonly isShared: boolean }
+    | undefined;
+}
+
+/** What the last decision did, with a button for its reviewer that takes it back. */
+export function LastDecision({ last }: LastDecisionProps): VNode | null {
+  const { t } = useLanguage();
+  const { viewer } = useVisit();
+  if (last === undefined) return null;
+  const { name, proposal, isShared } = last;
+  return (
+    <div class="notice" role="status">
+      <p class="name">
+        <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} />
+      </p>
+      <Step step={{ ...proposal, text: '' }} at={proposal.at} />
+      {!isShared && <p>{t('review.notShared')}</p>}
+      {viewer && canTakeBack(proposal, viewer.id) && (
+        <DecisionForm proposal={proposal}>
+          <button class="quiet" name="decision" value="taken-back">
+            {t('review.takeBack')}
+          </button>
+        </DecisionForm>
+      )}
+    </div>
+  );
+}
+
+/** How to undo an accepted proposal: the form of the bot, and lines for a clone. Nothing for other ends. */
+export function Undo({
+  proposal: { state, subject, commit },
+}: {
+  readonly proposal: Proposal;
+}): VNode | null {
+  const { t, text, href } = useLanguage();
+  if (state !== 'accepted') return null;
+  const lines = {
+    revert: commit === null ? null : `git revert ${commit}`,
+    remove: isBot(subject) ? `botshelf bots ${subject} --remove --reason "…" --yes` : null,
+  };
+  return (
+    <>
+      {isBot(subject) && (
+        <p>
+          <a href={href(editPath(subject))}>{t('bot.edit')}</a>
+        </p>
+      )}
+      {(['revert', 'remove'] as const).map(
+        (key) =>
+          lines[key] !== null && (
+            <div key={key}>
+              <p>{t(`review.${key}`)}</p>
+              <pre tabIndex={0} role="region" aria-label={text(`review.${key}`)}>
+                <code>{lines[key]}</code>
+              </pre>
+            </div>
+          ),
+      )}
+    </>
+  );
+}

@@ -1,0 +1,283 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { parseAccountId } from '../../bot/commit-message.ts';
+import { requireBlocked } from '../../catalogue/settings/blocked.ts';
+import { defaultReasons } from '../../catalogue/settings/settings.ts';
+import { refuseCrossSite } from '../../http/middleware.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { parseQuery, readFields } from '../../http/request.ts';
+import { isFresh } from '../../login/session.ts';
+import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
+import type { Decision } from '../../proposals/proposals.ts';
+import { compareWords } from '../../site/changes/changed-fields.tsx';
+import { blockedPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
+import { Step } from '../page/conversation.tsx';
+import { pickPage, redirectTo, sendOnce } from '../../site/page/html-response.ts';
+import type { Viewer } from '../../site/page/page-context.tsx';
+import { MessagePage, sendLogInPage } from '../page/message-page.tsx';
+import { type Attention, readAttention } from '../../site/discover/attention.ts';
+import { createBlockHandlers, listBlocked, type ReviewHandler } from './block-page.tsx';
+import { QueuePage, type QueueRow, tabs } from './queue-page.tsx';
+import {
+  type FailedDecision,
+  maxTextLength,
+  type NamedProposal,
+  ReviewPage,
+  type LastDecisionProps,
+  Undo,
+} from './review-page.tsx';
+import { createReviewReader, findRelated, renderPreview } from './reviews.ts';
+import type { ProposalParts } from '../page/desk-parts.ts';
+
+/**
+ * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
+ * what waits, `/review/:subject/:account` a proposal, `/review/blocked` who is blocked. A decision is about the version that the form carries. Forms need a
+ * login of the last hour, and are kept through it.
+ * Where proposals are reviewed at the Git host, only `/review` is there, without them.
+ */
+export function addReviewRoutes(router: Router, parts: ProposalParts): void {
+  const { site, bots, authors, viewerOf, proposals, drafts } = parts;
+  const host = parts.hostReview?.home ?? null;
+  const readReview = createReviewReader(parts, 'branch');
+  const findAttention = async (): Promise<Attention> =>
+    await parts.cache.get('attention', async () => await readAttention(parts));
+
+  /** @param keepForm for a form: keeps what was typed while the person logs in, and returns the path that shows it again */
+  const forMaintainers =
+    (handle: ReviewHandler, keepForm?: (ctx: Context) => string | Promise<string>) =>
+    async (ctx: Context): Promise<void> => {
+      const viewer = await viewerOf(ctx);
+      const { href } = site.languages.of(ctx);
+      if (viewer && viewer.toReview === undefined) sendRefusal(ctx, viewer);
+      else if (viewer && (keepForm === undefined || isFresh(viewer, 'review'))) await handle(ctx, viewer);
+      else if (keepForm) sendLogInPage(ctx, site, await keepForm(ctx), 'review.logIn');
+      else redirectTo(ctx, href(withParameter('/login', 'to', href(ctx.path))));
+    };
+  /** Says who may review. */
+  const sendRefusal = (ctx: Context, viewer: Viewer): void => {
+    const { t, href } = site.languages.of(ctx);
+    const to = href(withParameter('/login?account=other', 'to', href(reviewPath)));
+    const page = (
+      <MessagePage to={to} title="review.notMaintainer" action="token.otherAccount">
+        <p>{t('review.notMaintainerText', { name: viewer.name, id: viewer.id })}</p>
+      </MessagePage>
+    );
+    sendOnce(ctx, { site, viewer }, page, 403);
+  };
+  /** Returns the proposal that a path names, or the last one that it named. */
+  const findLast = (about = '', account = ''): Proposal | undefined => {
+    const [subject, accountId] = [parseSubject(about), parseAccountId(account)];
+    return subject && accountId && proposals.list.findLast(subject, accountId);
+  };
+  const findNamed = ({ params }: Context): Proposal => {
+    const proposal = findLast(params['subject'], params['account']);
+    if (proposal === undefined) throw new ProblemError('not-found', 'there is no such proposal');
+    return proposal;
+  };
+  const readLast = async (ctx: Context): Promise<LastDecisionProps> => {
+    const params = parseQuery(ctx);
+    const proposal = findLast(...(params.get('done') ?? '').split('/', 2));
+    if (proposal === undefined || proposal.state === 'waiting') return { last: undefined };
+    return {
+      last: { name: await readName(proposal), proposal, isShared: params.get('shared') !== 'no' },
+    };
+  };
+  /** Returns the name of what a proposal is about, as proposed; the subject itself if it cannot be read. */
+  const readName = async (proposal: Proposal): Promise<string> =>
+    (await readReview(proposal).catch(() => undefined))?.name ?? proposal.subject;
+  const toRow = async (proposal: Proposal): Promise<QueueRow> => {
+    const { subject, proposer } = proposal;
+    const review = await readReview(proposal).catch(() => undefined);
+    const { length: botCount } = (await authors.find(proposer.id)).bots;
+    return {
+      proposal,
+      review,
+      name: review?.name ?? subject,
+      botCount,
+      isFirst: botCount === 0 && proposals.list.listOf(proposer.id).length === 1,
+    };
+  };
+
+  const showQueue: ReviewHandler = async (ctx, viewer) => {
+    const named = parseQuery(ctx).get('tab');
+    const tab = ctx.path === blockedPath ? 'blocked' : (tabs.find((known) => known === named) ?? 'waiting');
+    const waiting = host === null ? proposals.list.waiting : [];
+    const list = tab === 'decided' ? proposals.list.listDecided() : tab === 'waiting' ? waiting : [];
+    const entries = tab === 'blocked' ? listBlocked(requireBlocked(parts.blocked.current)) : [];
+    const { page, pages, shown } = pickPage(ctx, [...list, ...entries]);
+    const rows: QueueRow[] = [];
+    for (const one of shown) if ('ref' in one) rows.push(await toRow(one));
+    const isPrivate = parts.config.blocked !== null;
+    const blocked = { entries: shown.flatMap((one) => ('ref' in one ? [] : one)), isPrivate };
+    const [reports, attention, last] = [parts.reports.list(), await findAttention(), await readLast(ctx)];
+    const median = proposals.list.medianWaitMs();
+    const lists = { rows, page, pages, bots, reports, attention, blocked };
+    const props = { tab, host, median, ...lists, ...last };
+    sendOnce(ctx, { site, viewer }, <QueuePage {...props} waiting={waiting.length} />);
+  };
+
+  const showProposal = async (ctx: Context, viewer: Viewer, failed?: FailedDecision): Promise<void> => {
+    const proposal = findNamed(ctx);
+    const language = site.languages.of(ctx);
+    const waiting = proposals.list.waiting;
+    if (proposal.closedAt !== null) {
+      const [next] = waiting;
+      const to = language.href(next ? toReviewPath(next.subject, next.proposer.id) : reviewPath);
+      const action = next ? 'list.next' : 'review.title';
+      const page = (
+        <MessagePage {...{ to, action }} title="review.decided">
+          <Step step={proposal} at={proposal.at} />
+          <Undo proposal={proposal} />
+          {failed?.problem === 'stands' && <p>{language.t('review.problem.stands')}</p>}
+        </MessagePage>
+      );
+      return sendOnce(ctx, { site, viewer }, page, ctx.method === 'POST' ? 409 : 200);
+    }
+    const review = await readReview(proposal);
+    await compareWords(review.pages);
+    const previews = review.pages.map(async ({ locale, state }) => {
+      const sides = (['before', 'after'] as const).slice(state === 'added' ? 1 : 0);
+      const shown = sides.map(async (side) => {
+        return { side, preview: await renderPreview(parts, review[side], locale, side === 'after') };
+      });
+      return await Promise.all(shown);
+    });
+    const others: NamedProposal[] = [];
+    for (const other of proposals.list.listOf(proposal.proposer.id).slice(0, maxOthers + 1))
+      if (other !== proposal) others.push({ proposal: other, name: await readName(other) });
+    const place = waiting.indexOf(proposal);
+    const props = {
+      review,
+      failed,
+      ...(await readLast(ctx)),
+      previews: await Promise.all(previews),
+      related: await (review.related ??= findRelated(bots, proposal, review.name, review.invite.link)),
+      others: others.slice(0, maxOthers),
+      previous: waiting[place - 1],
+      next: waiting[place + 1],
+    };
+    sendOnce(ctx, { site, viewer }, <ReviewPage {...props} />, failed ? statuses[failed.problem] : 200);
+  };
+
+  /** Shows a proposal, with what was typed before the login where the address names that. */
+  const openProposal: ReviewHandler = async (ctx, viewer) => {
+    const id = parseQuery(ctx).get('draft');
+    if (id === null) return await showProposal(ctx, viewer);
+    const draft = await drafts.read(id);
+    const { version, decision, ...typed } = parseDecision(new URLSearchParams(draft));
+    const isSame = version === findNamed(ctx).version;
+    const problem = draft === undefined ? 'expired' : isSame ? 'undecided' : 'changed';
+    const state = states.find((known) => known === decision) ?? 'accepted';
+    await showProposal(ctx, viewer, { ...typed, state, problem });
+  };
+  const keepDecision = async (ctx: Context): Promise<string> => {
+    const typed = await readDecision(ctx);
+    const { subject, account } = ctx['params'];
+    if (typed.decision === 'taken-back') return withParameter(reviewPath, 'done', `${subject}/${account}`);
+    const draft = await drafts.save(String(new URLSearchParams({ ...typed })), ctx.ip);
+    return withParameter(ctx.path, 'draft', draft);
+  };
+
+  const decide: ReviewHandler = async (ctx, viewer) => {
+    const proposal = findNamed(ctx);
+    const { version, decision, reason, text } = await readDecision(ctx);
+    const { subject, proposer } = proposal;
+    const reviewer = { id: viewer.id, name: viewer.name };
+    const redirect = (to: string): void => redirectTo(ctx, site.languages.of(ctx).href(to));
+    if (decision === 'taken-back')
+      try {
+        await proposals.takeBack(subject, proposer.id, version, reviewer);
+        return redirect(toReviewPath(subject, proposer.id));
+      } catch (error) {
+        if (!(error instanceof ProposalError)) throw error;
+        return await showProposal(ctx, viewer, { state: 'accepted', reason, text, problem: 'stands' });
+      }
+    const state = states.find((known) => known === decision);
+    if (state === undefined)
+      throw new ProblemError('bad-request', 'the form has no decision: press a button');
+    const fail = async (problem: FailedDecision['problem']): Promise<void> =>
+      await showProposal(ctx, viewer, { state, reason, text, problem });
+    if (text.length > maxTextLength || (state === 'changes-asked' && text.trim() === ''))
+      return await fail('text');
+    if (reason === 'other' && state === 'declined' && text.trim() === '') return await fail('text');
+    const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
+    if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
+    const place = proposals.list.waiting.indexOf(proposal);
+    try {
+      const taken = { version, state, reviewer, text, reason: state === 'declined' ? reason : null };
+      const { shared } = await proposals.decide(subject, proposer.id, taken);
+      const waiting = proposals.list.waiting;
+      const next = waiting[place] ?? waiting[0];
+      const to = next === undefined ? reviewPath : toReviewPath(next.subject, next.proposer.id);
+      const query = `?done=${subject}/${proposer.id}${shared ? '' : '&shared=no'}`;
+      redirect(to + query);
+    } catch (error) {
+      if (!(error instanceof ProposalError)) throw error;
+      if (error.kind === 'not-maintainer') return sendRefusal(ctx, viewer);
+      // Another maintainer may have asked for changes in the meantime.
+      const isAsked = findNamed(ctx).state === 'changes-asked';
+      await fail(error.kind !== 'changed' ? 'blocked' : isAsked ? 'asked' : 'changed');
+    }
+  };
+
+  const removeReport: ReviewHandler = async (ctx) => {
+    await parts.reports.remove(String(ctx['params'].id));
+    redirectTo(ctx, site.languages.of(ctx).href(reportsPath));
+  };
+
+  router.get(reviewPath, forMaintainers(showQueue));
+  const block = createBlockHandlers(parts, showQueue);
+  router.get(blockedPath, forMaintainers(block.show));
+  const path = `${reviewPath}/:subject/:account`;
+  if (host !== null)
+    router.all(path, () => {
+      throw new ProblemError('not-found', `proposals are reviewed as pull requests at ${host}`);
+    });
+  const ownPagesOnly = refuseCrossSite(site.baseUrl);
+  router.get(path, forMaintainers(openProposal));
+  router.post(path, ownPagesOnly, forMaintainers(decide, keepDecision));
+  router.post(blockedPath, ownPagesOnly, forMaintainers(block.act, block.keepForm));
+  router.post(
+    `${reviewPath}/reports/:id/done`,
+    ownPagesOnly,
+    forMaintainers(removeReport, () => reportsPath),
+  );
+}
+
+const reportsPath = `${reviewPath}?tab=reports`;
+
+/** The fields of the forms that decide. */
+type TypedDecision = Readonly<Record<'version' | 'decision' | 'reason' | 'text', string>>;
+
+async function readDecision(ctx: Context): Promise<TypedDecision> {
+  return parseDecision(await readFields(ctx, maxFormBytes, 'shorten the text'));
+}
+
+function parseDecision(fields: URLSearchParams): TypedDecision {
+  // Browsers send line ends as two characters, and count one.
+  const read = (name: string): string => (fields.get(name) ?? '').replaceAll('\r\n', '\n');
+  return {
+    version: read('version'),
+    decision: read('decision'),
+    reason: read('reason'),
+    text: read('text'),
+  };
+}
+
+/** Other proposals of the account that are shown. */
+const maxOthers = 10;
+
+const states = ['accepted', 'changes-asked', 'declined'] as const satisfies readonly Decision['state'][];
+
+const statuses: Readonly<Record<FailedDecision['problem'], number>> = {
+  text: 422,
+  reason: 422,
+  changed: 409,
+  asked: 409,
+  blocked: 409,
+  stands: 409,
+  undecided: 200,
+  expired: 200,
+};
+
+const maxFormBytes = 16 * 1024;

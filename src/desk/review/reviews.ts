@@ -1,0 +1,193 @@
+import type { BotRecord } from '../../../schemas/types.ts';
+import { toInviteKey, toNameKeys } from '../../bot/likeness.ts';
+import type { BotId } from '../../bot/id.ts';
+import { english, type Locale } from '../../bot/locale.ts';
+import { listElement } from '../../bot/record.ts';
+import {
+  type ComparedFile,
+  compareInvites,
+  comparePages,
+  type InviteChange,
+  readMainData,
+} from '../../catalogue/changes/bot-changes.ts';
+import { parsePage } from '../../catalogue/page/page.ts';
+import { noLimits } from '../../catalogue/page/rules.ts';
+import { parseCollectionName } from '../../catalogue/page/side-file.ts';
+import {
+  parseRecord,
+  type BotIndex,
+  type IndexedBot,
+  parseListElement,
+  findImages,
+} from '../../catalogue/store/bot-index.ts';
+import { readBot } from '../../catalogue/store/bot-reader.ts';
+import type { Finding } from '../../check/check.ts';
+import { readStrictJson } from '../../lib/json.ts';
+import { parseUrl } from '../../lib/network.ts';
+import { TimeSlice, forEachInSlices } from '../../lib/time-slice.ts';
+import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
+import type { ProposalDetails } from '../../proposals/proposals.ts';
+import type { PreviewProps } from '../page/preview.tsx';
+import { type ShownField, type ShownPageChange, toShownPages } from '../../site/changes/changed-fields.tsx';
+import { listNamedAuthors, withoutBidiControls } from '../../site/page/elements.tsx';
+import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
+
+/** All that a reviewer sees of a proposal, but for the rendered pages. */
+export interface Review {
+  readonly details: ProposalDetails;
+  /** The bot's name as proposed. */
+  readonly name: string;
+  readonly kind: 'new' | 'edit' | 'translation';
+  readonly pages: readonly ShownPageChange[];
+  readonly invite: InviteChange;
+  /** What the checker finds, the errors first. */
+  readonly findings: readonly {
+    readonly severity: Finding['severity'];
+    readonly faults: readonly Finding[];
+  }[];
+  /** The bot as it is and as proposed; undefined if there is none, or its files are faulty. */
+  readonly before: BotRecord | undefined;
+  readonly after: BotRecord | undefined;
+  /** Set once the bots were searched. */
+  related?: Promise<RelatedBots>;
+}
+
+/**
+ * Returns a function that compares a proposal with the branch, or with what it was sent for, which also shows one that the
+ * branch has: once for each version of it and commit of the branch.
+ */
+export function createReviewReader(
+  { proposals, blocked, cache }: ProposalParts,
+  side: 'branch' | 'sent',
+): (proposal: Proposal) => Promise<Review> {
+  const keeping = { inputs: [() => blocked.current], isExact: true, sizeOf: estimateBytes };
+  return async (proposal) => {
+    const make = async (): Promise<Review> => {
+      const details = await proposals.read(proposal);
+      const { former, sent } = details;
+      await new TimeSlice().next();
+      if (side === 'branch') return compare(details);
+      return { ...compare({ ...details, before: former, changed: sent }), details };
+    };
+    return await cache.get(`${side} ${proposal.version} ${await proposals.readTip()}`, make, keeping);
+  };
+}
+
+/** Counts the texts as often as they are in a review. */
+function estimateBytes({ details: { before, changed }, pages }: Review): number {
+  const fields = pages.flatMap((page) => page.fields).length;
+  return [...before.values(), ...changed.values()].join('').length * 8 + fields * 500 + 5000;
+}
+
+function compare(details: ProposalDetails): Review {
+  const { before, changed, proposal } = details;
+  const { subject } = proposal;
+  const all = new Map([...before, ...changed]);
+  const [files, proposed] = isBot(subject) ? [parsePages(before), parsePages(all)] : [[], []];
+  const parse = isBot(subject) ? parsePages : parseOthers;
+  const { name, title = name } = isBot(subject)
+    ? readMainData(proposed)
+    : (parseOthers(all)[0]?.page?.data ?? {});
+  const former = parse(before).filter(({ path }) => changed.has(path));
+  const shown = toShownPages(comparePages(former, parse(changed)));
+  const pages = shown.map((page) => ({
+    ...page,
+    fields: page.fields.map((field) => nameProposer(field, proposal)),
+  }));
+  const isTranslation = pages.length > 0 && pages.every(({ state }) => state === 'added');
+  const [was, now] = [files, proposed].map((pages) =>
+    isBot(subject) ? readBot(subject, pages, undefined, noLimits).bot : undefined,
+  );
+  const findings = (['error', 'warning', 'notice'] as const).map((severity) => {
+    return { severity, faults: details.findings.filter((finding) => finding.severity === severity) };
+  });
+  return {
+    details,
+    name: withoutBidiControls(typeof title === 'string' ? title : subject),
+    kind: before.size === 0 ? 'new' : isTranslation ? 'translation' : 'edit',
+    pages,
+    invite: compareInvites(files, proposed),
+    findings: findings.filter(({ faults }) => faults.length > 0),
+    before: was && parseRecord(was),
+    after: now && parseRecord(now),
+  };
+}
+
+/** Returns a field with the name of the proposer in place of their account among authors. */
+function nameProposer(field: ShownField, { proposer }: Proposal): ShownField {
+  if (field.name !== 'authors') return field;
+  const [before = '', after = ''] = [field.before, field.after].map((text) =>
+    text
+      .split('\n')
+      .map((account) => (account === proposer.id ? withoutBidiControls(proposer.name) : account))
+      .join('\n'),
+  );
+  return { ...field, before, after };
+}
+
+/** Parses the files of what is not a bot. */
+function parseOthers(texts: FileTexts): ComparedFile[] {
+  return [...texts].map(([path, text]) => {
+    const { locale = english } = parseCollectionName(path.slice(path.lastIndexOf('/') + 1)) ?? {};
+    const read = path.endsWith('.json') ? readStrictJson(text, 'the file') : undefined;
+    const data = read && ('data' in read ? { data: read.data, page: '' } : undefined);
+    return { path, locale, page: data ?? parsePage(path, Buffer.from(text)).page };
+  });
+}
+
+/**
+ * Renders a page of a bot as it is, or as proposed; undefined if the bot or the page is not there. Images come from our own
+ * copies only.
+ */
+export async function renderPreview(
+  { authors, bots, markdown }: DeskParts,
+  record: BotRecord | undefined,
+  locale: Locale,
+  isProposed: boolean,
+): Promise<PreviewProps | undefined> {
+  const content = record?.contents[locale];
+  if (record === undefined || content === undefined) return undefined;
+  const { name, page } = content;
+  const source = { text: page, name, images: findImages(page) };
+  const html = isProposed ? await markdown.renderProposed(source) : (await markdown.render(source)).html;
+  const indexed = bots.get(record.id as BotId);
+  const listed = indexed && parseListElement(indexed);
+  const isSame = listed?.images.avatar === record.images.avatar;
+  const bot = listElement(isSame ? { ...record, cachedImages: listed.cachedImages } : record);
+  const preview = { bot, locale, authors: listNamedAuthors(authors, record.authors) };
+  return { preview, page, html };
+}
+
+/** Listed bots that a reviewer compares a proposal with. */
+export interface RelatedBots {
+  /** Other bots of this name, as people read it, or that the same invite link adds. */
+  readonly similar: readonly IndexedBot[];
+  /** Other bots that name the proposer as an author. */
+  readonly ofProposer: readonly IndexedBot[];
+}
+
+/** Finds the bots to compare a proposal with, in one pass over all bots. @param name,invite as proposed */
+export async function findRelated(
+  bots: Pick<BotIndex, 'sorted'>,
+  { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
+  name: string,
+  invite: string,
+): Promise<RelatedBots> {
+  const [nameKeys, inviteKey] = [toNameKeys(name), toInviteKey(invite)];
+  // Only records with these bytes are parsed: few, unless the invite is made for that.
+  const mark = /client_id=\d+/.exec(invite)?.[0] ?? parseUrl(invite)?.hostname ?? '';
+  const hasInvite = (bot: IndexedBot): boolean =>
+    inviteKey !== undefined &&
+    bot.record.includes(mark) &&
+    toInviteKey(parseListElement(bot).invite) === inviteKey;
+  const [similar, ofProposer]: [IndexedBot[], IndexedBot[]] = [[], []];
+  await forEachInSlices(await bots.sorted(), (bot) => {
+    const { id, facts } = bot;
+    if (id === subject) return;
+    if (toNameKeys(facts.name).some((key) => nameKeys.includes(key)) || hasInvite(bot)) similar.push(bot);
+    if (facts.authors.includes(proposer.id)) ofProposer.push(bot);
+  });
+  return { similar: similar.slice(0, maxRelated), ofProposer: ofProposer.slice(0, maxRelated) };
+}
+
+const maxRelated = 10;

@@ -1,0 +1,93 @@
+import { msPerDay, msPerHour } from '../bot/clock.ts';
+import type { AccountId } from '../bot/commit-message.ts';
+import { formatOpenRef, type Proposal, type Subject, toQueueTime } from './proposal.ts';
+
+/** The proposals of this clone, open and closed, in memory. Points in time are milliseconds since the epoch. */
+export class ProposalList {
+  /** By their refs. */
+  readonly #proposals = new Map<string, Proposal>();
+  #open: readonly Proposal[] | undefined;
+
+  /** The open proposals, in the order in which they were first sent. */
+  get open(): readonly Proposal[] {
+    this.#open ??= this.all
+      .filter(({ closedAt }) => closedAt === null)
+      .toSorted((a, b) => toQueueTime(a) - toQueueTime(b));
+    return this.#open;
+  }
+
+  /** Those of the open proposals that wait for a decision. */
+  get waiting(): readonly Proposal[] {
+    return this.open.filter(({ state }) => state === 'waiting');
+  }
+
+  get(ref: string): Proposal | undefined {
+    return this.#proposals.get(ref);
+  }
+
+  /** Returns the open proposal of an account for a subject. */
+  find(subject: Subject, account: AccountId): Proposal | undefined {
+    return this.get(formatOpenRef(subject, account));
+  }
+
+  /** Returns the open proposal of an account for a subject, else the last one. */
+  findLast(subject: Subject, account: AccountId): Proposal | undefined {
+    return (
+      this.find(subject, account) ?? this.listOf(account).find((proposal) => proposal.subject === subject)
+    );
+  }
+
+  /** Returns the proposals of an account, open and closed, the one that was sent last first. */
+  listOf(account: AccountId): readonly Proposal[] {
+    return this.all
+      .filter(({ proposer }) => proposer.id === account)
+      .toSorted((a, b) => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1));
+  }
+
+  /** Returns the proposals of an account that others have decided about after a time. */
+  listAnswered(account: AccountId, time: number): readonly Proposal[] {
+    return this.listOf(account).filter((proposal) => isAnswered(proposal) && proposal.at > time);
+  }
+
+  /** Returns what was decided in the last 90 days, the last decision first. */
+  listDecided(): readonly Proposal[] {
+    return this.all.filter(isAnswered).toSorted((a, b) => b.at - a.at);
+  }
+
+  /** Returns the proposals that ended after a time. */
+  listClosedSince(time: number): readonly Proposal[] {
+    return this.all.filter(({ closedAt }) => closedAt !== null && closedAt > time);
+  }
+
+  /**
+   * Returns how long reviewers took to decide in the last 30 days, from when a proposal was first sent: the median in whole
+   * hours, as milliseconds; undefined for fewer than five decisions.
+   */
+  medianWaitMs(): number | undefined {
+    const waits = this.listClosedSince(Date.now() - 30 * msPerDay)
+      .filter(({ state, reviewer }) => state !== 'withdrawn' && reviewer !== null)
+      .map((proposal) => (proposal.closedAt ?? 0) - toQueueTime(proposal))
+      .toSorted((a, b) => a - b);
+    if (waits.length < minDecisions) return undefined;
+    const median = waits[Math.floor(waits.length / 2)] ?? 0;
+    return Math.max(Math.ceil(median / msPerHour), 1) * msPerHour;
+  }
+
+  protected get all(): Proposal[] {
+    return [...this.#proposals.values()];
+  }
+
+  /** @param proposal undefined if the ref is deleted */
+  protected set(ref: string, proposal: Proposal | undefined): void {
+    if (proposal === undefined) this.#proposals.delete(ref);
+    else this.#proposals.set(ref, proposal);
+    this.#open = undefined;
+  }
+}
+
+function isAnswered({ state }: Proposal): boolean {
+  return state !== 'waiting' && state !== 'withdrawn';
+}
+
+/** Fewer decisions say nothing about the next one. */
+const minDecisions = 5;

@@ -1,0 +1,89 @@
+import type { VNode } from 'preact';
+import { type Locale, directionOf, findLanguages } from '../../bot/locale.ts';
+import type { Author } from '../../catalogue/lists/authors.ts';
+import { findKnownAuthor } from '../../http/request.ts';
+import { toAuthorPath, toFeedPath } from '../page/addresses.ts';
+import { ActionLink, Fact, FollowLinks, OwnLink, withoutBidiControls } from '../page/elements.tsx';
+import type { PageMeta } from '../page/head.tsx';
+import type { AddPage } from '../page/html-response.ts';
+import { Layout } from '../page/layout.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { Cards, type ListedBot } from './card.tsx';
+import { findReaderLanguages, type FrontLists, showIn, toKey } from './front-list.ts';
+import { formatFrontPath, noQuery } from './front-query.ts';
+import { cardsAtOnce } from './list-page.tsx';
+
+/** Adds the pages of authors. */
+export function addAuthorPage(addPage: AddPage, { site, authors }: PageParts, lists: FrontLists): void {
+  addPage(toAuthorPath(':id'), async (ctx) => {
+    const author = await findKnownAuthor(authors, ctx.params['id'] ?? '');
+    const { id, profile, locales } = author;
+    const language = site.languages.of(ctx);
+    const { bots } = await lists.get({ ...noQuery, filters: { author: id } }, ctx.ip);
+    const shown = showIn(findReaderLanguages(ctx, language, locales), bots);
+    const described = Object.keys(profile?.description ?? {}) as Locale[];
+    const { wanted } = findReaderLanguages(ctx, language, described);
+    const known = [...wanted, ...findLanguages([site.settings.language], described), ...described];
+    const props = { ...author, locale: known[0] };
+    return {
+      key: { author: id, locale: props.locale, shown: shown.map(toKey) },
+      render: async () => <AuthorPage {...props} shown={lists.toListed(shown)} />,
+    };
+  });
+}
+
+interface AuthorPageProps extends Author {
+  /** The language to show the description in; undefined if there is none. */
+  readonly locale: Locale | undefined;
+  /** The first of the bots that are not for adults. */
+  readonly shown: readonly ListedBot[];
+}
+
+/** Who an author is, and their bots. */
+function AuthorPage(props: AuthorPageProps): VNode {
+  const { id, profile, bots, since, locales, locale, shown } = props;
+  const language = useLanguage();
+  const { site } = useVisit();
+  const { t, text, day, href, languageName } = language;
+  const { website = null, description = {} } = profile ?? {};
+  const title = profile ? withoutBidiControls(profile.name) : text('author.ofBots', { count: bots.length });
+  const about = withoutBidiControls((locale && description[locale]) ?? '');
+  const list = href(formatFrontPath({ ...noQuery, filters: { author: id } }));
+  const address = site.canonicalUrl + toAuthorPath(id);
+  const feed = { title, path: toFeedPath('author', id) };
+  const meta: PageMeta = {
+    address,
+    title,
+    description: about || title,
+    locale: locale ?? language.locale,
+    isListed: bots.length > 0,
+    feed,
+    data: profile ? [{ '@context': 'https://schema.org', '@type': 'Person', name: title, url: address }] : [],
+  };
+  return (
+    <Layout meta={meta}>
+      <div class="list-head">
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        {locale && <p {...{ lang: locale, dir: directionOf(locale) }}>{about}</p>}
+        {since !== null && (
+          <dl class="bot-facts">
+            <Fact name={t('author.since')}>{day(since)}</Fact>
+            <Fact name={t('author.languages')}>
+              {language.list.format(locales.map((other) => languageName(other, locales)))}
+            </Fact>
+          </dl>
+        )}
+        {website !== null && (
+          <ul class="actions">
+            <OwnLink href={website}>{t('bot.website')}</OwnLink>
+          </ul>
+        )}
+        <FollowLinks path={feed.path} />
+      </div>
+      {shown.length > 0 && <Cards bots={shown} heading="h2" atOnce={cardsAtOnce} hidesAuthors />}
+      {shown.length < bots.length && <ActionLink href={list}>{t('shelf.seeAll')}</ActionLink>}
+    </Layout>
+  );
+}

@@ -1,0 +1,98 @@
+import type { Context, Next } from 'koa';
+import type { VNode } from 'preact';
+import {
+  type ProblemError,
+  type ProblemKind,
+  type ReportError,
+  requestIdHeader,
+} from '../../http/problem.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { EnglishSentence } from '../language/messages.tsx';
+import { ActionLink } from './elements.tsx';
+import { sendOnce } from './html-response.ts';
+import { Layout } from './layout.tsx';
+import { useLanguage, useVisit, type PageParts } from './page-context.tsx';
+
+/** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
+export function showErrorPages(
+  { site, viewerOf }: Pick<PageParts, 'site' | 'viewerOf'>,
+  report: ReportError,
+): (ctx: Context, next: Next) => Promise<void> {
+  const showErrorPage = async (ctx: Context, next: Next): Promise<void> => {
+    try {
+      await next();
+    } catch (error) {
+      if (!prefersPage(ctx)) throw error;
+      const problem = report(ctx, error);
+      // What failed may be the reading of the session.
+      const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
+      const path = ctx.method === 'GET' ? ctx.url : '/';
+      await new TimeSlice().next();
+      sendOnce(ctx, { site, viewer }, <ErrorPage {...{ problem, path }} />, problem.status);
+      ctx.set({ ...problem.headers });
+      if ([429, 503].includes(problem.status) && ctx.method === 'GET')
+        ctx.set('Refresh', problem.headers['Retry-After'] ?? reloadSeconds);
+    }
+  };
+  return (ctx, next) => (pathsOfPrograms.test(ctx.path) ? next() : showErrorPage(ctx, next));
+}
+
+/** Whether a client prefers a page to a problem document. */
+export function prefersPage(ctx: Context): boolean {
+  return ctx.accepts('application/problem+json', 'text/html') === 'text/html';
+}
+
+const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
+
+/** When a page that is not available reloads itself. */
+const reloadSeconds = '5';
+
+/** @param props.path where the original of a read-only copy has the same */
+function ErrorPage(props: { readonly problem: ProblemError; readonly path: string }): VNode {
+  const { problem, path } = props;
+  const { site } = useVisit();
+  const { t, text } = useLanguage();
+  const kind = toErrorKind(problem);
+  const title = text(`error.${kind}.title`);
+  const id = problem.headers[requestIdHeader];
+  return (
+    <Layout title={title} isUnlisted>
+      <div class="narrow stack">
+        <p class="muted">{problem.status}</p>
+        <h1>{t(`error.${kind}.title`)}</h1>
+        <p>{t(`error.${kind}.text`)}</p>
+        {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
+        {hasOwnReason.has(problem.kind) && <EnglishSentence clause={problem.message} />}
+        {kind === 'readOnly' && site.hasForms && (
+          <ActionLink href={site.canonicalUrl + path}>{t('error.readOnly.original')}</ActionLink>
+        )}
+        <AllBotsLink />
+      </div>
+    </Layout>
+  );
+}
+
+/** The way on from a page that has nothing to show. */
+export function AllBotsLink(): VNode {
+  const { t, href } = useLanguage();
+  return (
+    <p>
+      <a class="button quiet" href={href('/?sort=popular')}>
+        {t('list.seeAll')}
+      </a>
+    </p>
+  );
+}
+
+/** Problems whose detail says what the texts of the page do not. */
+const hasOwnReason: ReadonlySet<ProblemKind> = new Set(['writes-unavailable', 'too-large']);
+
+type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused' | 'readOnly';
+
+function toErrorKind({ kind, status }: ProblemError): ErrorKind {
+  if (kind === 'not-found' || kind === 'unknown-bot') return 'missing';
+  if (kind === 'read-only') return 'readOnly';
+  if (kind === 'unexpected') return 'unexpected';
+  if (status === 429) return 'limited';
+  return status === 503 ? 'busy' : 'refused';
+}

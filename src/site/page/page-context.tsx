@@ -1,0 +1,104 @@
+import type { Context } from 'koa';
+import { createContext, type VNode } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { AccountId } from '../../bot/commit-message.ts';
+import type { Catalogue, OpenCatalogue } from '../../catalogue/catalogue.ts';
+import type { BlockedName } from '../../catalogue/settings/blocked.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { OpenCounts } from '../../counts/counts.ts';
+import type { ShareCards } from '../../images/share-cards.ts';
+import type { OpenProposals } from '../../proposals/open.ts';
+import type { Proposal } from '../../proposals/proposal.ts';
+import type { Languages, PageLanguage } from '../language/languages.ts';
+import type { Markdown } from '../markdown/markdown.ts';
+import type { RepositoryLinks } from './repository-links.ts';
+
+/** A person who is logged in. */
+export interface Viewer {
+  /** The account's ID, as in a bot's `authors`. */
+  readonly id: AccountId;
+  readonly name: string;
+  /** When the provider last authenticated the person; milliseconds since the epoch. */
+  readonly authenticatedAt: number;
+  /** When the account was created, where the provider's ids tell; milliseconds since the epoch. */
+  readonly createdAt?: number | undefined;
+  /** How many proposals wait for a decision; left out for an account that may not review. */
+  readonly toReview?: number;
+  /** Its proposals that were decided about since it last looked. */
+  readonly answered?: readonly Proposal[];
+  /** Why nothing is taken from the account; undefined if it is not blocked. */
+  readonly blocked?: BlockedName | undefined;
+}
+
+/** What all pages of a site have in common. */
+export interface Site {
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+  /** That of the original, where this is a copy of a list; else the same. */
+  readonly canonicalUrl: string;
+  /** Whether there are forms: here, or for a copy at the original. */
+  readonly hasForms: boolean;
+  /** The settings of the catalogue that are in force. */
+  readonly settings: CatalogueSettings;
+  /** The languages of the interface. */
+  readonly languages: Languages;
+  /** Whether there is a login: here, or for a copy perhaps at the original. */
+  readonly login: boolean;
+  /** The web pages of the catalogue's repository; null if it has none. */
+  readonly repository: RepositoryLinks | null;
+  /** How to reach the operator of the service; null if not configured. */
+  readonly contact: string | null;
+  /** Whether an open page reloads when a file of the catalogue changes. */
+  readonly live: boolean;
+  /** Whether every page says that the bots are invented. */
+  readonly demo: boolean;
+}
+
+/** What the pages that anyone can read are made from. */
+export interface PageParts
+  extends
+    Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
+    Pick<OpenCounts, 'counts'>,
+    Pick<OpenProposals, 'proposals'> {
+  readonly site: Site;
+  /** Reads who is logged in. */
+  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
+  readonly store: Pick<Catalogue['store'], 'faultsOf'>;
+  readonly collections: Pick<Catalogue['collections'], 'all'>;
+  readonly countHistory: ReadonlyCountHistory;
+  readonly markdown: Markdown;
+  /** Null if no images are made. */
+  readonly shareCards: Pick<ShareCards, 'get'> | null;
+}
+
+/** A request for a page: of which site, and who is logged in; null for a visitor. */
+export interface Visit {
+  readonly site: Site;
+  readonly viewer: Viewer | null;
+}
+
+interface PageContext extends Visit {
+  readonly language: PageLanguage;
+}
+
+const context = createContext<PageContext | null>(null);
+
+/** Returns a page whose components are of this visit, and in this language. */
+export function providePage(visit: Visit, language: PageLanguage, page: VNode): VNode {
+  return <context.Provider value={{ ...visit, language }}>{page}</context.Provider>;
+}
+
+/** Returns the site, and who is logged in. For components only. */
+export function useVisit(): Visit {
+  return useContext(context) ?? refuse();
+}
+
+/** Returns the language of the page that is being rendered. For components only. */
+export function useLanguage(): PageLanguage {
+  return (useContext(context) ?? refuse()).language;
+}
+
+function refuse(): never {
+  throw new Error('a component is rendered outside of providePage');
+}

@@ -1,0 +1,46 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { findRelated } from '../../../src/desk/review/reviews.ts';
+import { accountId, botId } from '../../support/sample.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+
+const invite = (id: number): string => `https://discord.com/oauth2/authorize?client_id=${id}&scope=bot`;
+const proposal = { subject: botId('1'), proposer: { id: accountId('42'), name: 'Ned' } };
+
+describe('the bots that a reviewer compares a proposal with', () => {
+  const bots = new MutableBotIndex();
+  bots.set(sampleBot('1', { en: ['Homer', 'Itself.'] }, { invite: invite(1), authors: ['42'] }));
+  bots.set(sampleBot('2', { en: ['Hömer ', 'Of the same name.'] }, { invite: invite(2) }));
+  bots.set(sampleBot('3', { en: ['Bart', 'Of the same invite.'] }, { invite: `${invite(1)}&permissions=8` }));
+  bots.set(sampleBot('4', { en: ['Lisa', 'Of the same account.'] }, { invite: invite(11), authors: ['42'] }));
+
+  it('have its name, its invite or its account', async () => {
+    const { similar, ofProposer } = await findRelated(bots, proposal, 'homer', invite(1));
+    deepStrictEqual(
+      [similar, ofProposer].map((all) => all.map(({ id }) => id)),
+      [['2', '3'], ['4']],
+    );
+  });
+
+  it('have another name with the same address', async () => {
+    const { similar } = await findRelated(bots, proposal, 'Bart!', 'x');
+    deepStrictEqual(
+      similar.map(({ id }) => id),
+      ['3'],
+    );
+  });
+
+  it('are found for an invite that is no address', async () => {
+    const { similar } = await findRelated(bots, proposal, 'Bart', 'no address');
+    deepStrictEqual(
+      similar.map(({ id }) => id),
+      ['3'],
+    );
+  });
+
+  it('are ten at most', async () => {
+    for (let id = 100; id < 120; id++) bots.set(sampleBot(String(id), { en: ['Many', 'Of them.'] }));
+    const { similar } = await findRelated(bots, proposal, 'many', 'x');
+    deepStrictEqual(similar.length, 10);
+  });
+});
