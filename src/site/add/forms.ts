@@ -5,6 +5,7 @@ import { toAsciiAddress } from '../../bot/address.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { english, type Locale, toCanonicalLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
+import { validate } from '../../catalogue/page/fault.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import {
   toCanonicalForm,
@@ -13,7 +14,6 @@ import {
   type ParsedPage,
   parsePage,
 } from '../../catalogue/page/page.ts';
-import { validate } from '../../catalogue/page/schema.ts';
 import { formatCollectionPath, parseCollectionName, peopleFolder } from '../../catalogue/page/side-file.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
 import { parseRecord } from '../../catalogue/store/bot-index.ts';

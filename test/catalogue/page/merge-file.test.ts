@@ -1,8 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { validate } from '../../../src/catalogue/page/fault.ts';
 import { mergeFile } from '../../../src/catalogue/page/merge-file.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
-import { validate } from '../../../src/catalogue/page/schema.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { collection } from '../../support/side-files.ts';
 import { mainPage, translation } from '../../support/sample.ts';
