@@ -6,7 +6,7 @@ import type { BotId } from '../bot/id.ts';
 import { createToken, type Token, type TokenDigest, computeDigest, isSameDigest } from '../bot/token.ts';
 import { listChangedBots } from '../catalogue/changes/change-index.ts';
 import { botsFolder, isPage, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
-import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
+import { readCommittedPages } from '../catalogue/page/page-file.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { CommittedState, StateChange } from '../counts/state-ref.ts';
 import { maxGeneration, type State } from '../counts/state.ts';
