@@ -16,11 +16,11 @@ import { forEachInSlices } from '../lib/time-slice.ts';
 import { ChangeFeed } from './changes/change-feed.ts';
 import { ChangeIndex, type ReadonlyChanges } from './changes/change-index.ts';
 import { AuthorIndex } from './lists/authors.ts';
-import { Lists } from './lists/lists.ts';
+import { type Lists, openLists } from './lists/lists.ts';
 import { botsFolder, parseFilePath } from './page/layout.ts';
 import { listTop } from './page/page-file.ts';
 import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
-import { type BotSearch, buildSearchIndex, createSearch } from './search/bot-search.ts';
+import { buildSearchIndex } from './search/bot-search.ts';
 import { blockedName, type Blocked, locateBlocked } from './settings/blocked.ts';
 import {
   settingsName,
@@ -40,7 +40,6 @@ import { UncommittedPages } from './store/uncommitted-pages.ts';
 export interface OpenCatalogue {
   readonly catalogue: Catalogue;
   readonly bots: BotIndex;
-  readonly search: BotSearch;
   readonly lists: Lists;
   readonly authors: AuthorIndex;
   /** The commits that changed each bot. */
@@ -115,7 +114,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   });
   branch.add(feed);
   branch.add(changes);
-  const search = createSearch(bots, catalogue.settings, log);
+  const lists = openLists(catalogue, counts, cache, log);
   const repository = await repositoryOpener.open().catch(() => undefined);
   commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
   commits.subscribe(() => branch.lookNow(feed));
@@ -126,8 +125,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   return {
     catalogue,
     bots,
-    search,
-    lists: new Lists(bots, search, counts, cache),
+    lists,
     authors: new AuthorIndex(bots, catalogue.profiles, cache),
     changes,
     feed,
@@ -151,7 +149,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
       branch.start(feed);
     },
     start: () => {
-      void buildSearchIndex(catalogue.bots.unpacked(), search, log);
+      void buildSearchIndex(catalogue.bots.unpacked(), lists.search, log);
       void catalogue.bots.unpacked().then((isOpen) => {
         if (isOpen) branch.start(changes);
       });
@@ -160,7 +158,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
     },
     close: async () => {
       uncommitted.close();
-      search.close();
+      lists.search.close();
       await catalogue.close();
     },
   };
