@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { toNameSlug } from '../bot/likeness.ts';
 import type { OpenCatalogue, Catalogue } from '../catalogue/catalogue.ts';
-import { trackRemovedBots } from '../catalogue/changes/change-index.ts';
+import { trackRemovedBots } from '../catalogue/changes/bot-changes.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
 import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import type { OpenCounts } from '../counts/counts.ts';

@@ -1,7 +1,6 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
-import { isMergedByKey } from '../catalogue/page/merge-file.ts';
 import { readCommittedPages } from '../catalogue/page/page-file.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import { isMainPage } from '../catalogue/page/rules.ts';
@@ -21,6 +20,7 @@ import {
 import { readRef, type Repository } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
+import { isMergedByKey } from './key-merge.ts';
 import {
   type DroppedEdit,
   formatDroppedEdit,

@@ -4,7 +4,7 @@ import { computeTimeAfter } from '../bot/clock.ts';
 import { toOneLine } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { createToken, type Token, type TokenDigest, computeDigest, isSameDigest } from '../bot/token.ts';
-import { listChangedBots } from '../catalogue/changes/change-index.ts';
+import { listChangedBots } from '../catalogue/changes/change-feed.ts';
 import { botsFolder, isPage, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
 import { readCommittedPages } from '../catalogue/page/page-file.ts';
 import type { OpenCounts } from '../counts/counts.ts';
