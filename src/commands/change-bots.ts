@@ -5,7 +5,7 @@ import { toClockTime } from '../bot/clock.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
+import { Catalogue } from '../catalogue/catalogue.ts';
 import { isPage, parseFilePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile, readCommittedPages } from '../catalogue/page/page-file.ts';
 import { withValues, withDefaults } from '../catalogue/page/page.ts';
@@ -56,8 +56,6 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
   try {
     await withProgress(async (show) => {
       await showBots({ show }, catalogue.store.bots, catalogue.load());
-    }).catch((error: unknown) => {
-      throw toCatalogueError(error, config.catalogue);
     });
     await committed.refresh().catch(() => {});
     await work({ config, catalogue, repositoryOpener, latest, counts, committed });
