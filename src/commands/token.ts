@@ -15,7 +15,6 @@ import { UserError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { openRemoteState } from '../sync/remote.ts';
 import { changeToken, issueToken, revokeTokens, type TokenChanger } from '../tokens/tokens.ts';
-import type { CatalogueOnDisk } from './change-bots.ts';
 
 /**
  * Issues or revokes tokens in the state ref, which a running service follows: the change takes effect there immediately,
@@ -61,7 +60,10 @@ export async function token(
  * @throws what `changeToken` does
  */
 export async function changeTokens(
-  { config, repositoryOpener }: Pick<CatalogueOnDisk, 'config' | 'repositoryOpener'>,
+  {
+    config,
+    repositoryOpener,
+  }: { readonly config: CommandConfig; readonly repositoryOpener: RepositoryOpener },
   change: (committed: CommittedState, by: TokenChanger) => Promise<readonly BotId[] | undefined>,
 ): Promise<void> {
   const end = new AbortController();
