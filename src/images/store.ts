@@ -8,7 +8,6 @@ import { ignoreMissing, codeOf } from '../lib/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
 import type { Failure } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import type { Decoder } from './decoder.ts';
 
 /** The widths of the smaller copies, in pixels: 128 for avatars, 320 for screenshots. */
 const variantWidths = [128, 320] as const;
@@ -31,6 +30,11 @@ export function parseImageName(
 
 /** The name of a stored image: the SHA-256 of its bytes in hexadecimal. */
 export type ImageName = string;
+
+/** Makes a smaller copy of an image. */
+interface VariantDecoder {
+  decode(full: Buffer, width: VariantWidth): Promise<{ readonly bytes: Buffer }>;
+}
 
 /**
  * The folder of the copies, `<a>/<bc>/<name>.webp`, where a and bc are the first digits of the name, with their smaller
@@ -74,7 +78,11 @@ export class ImageStore {
    * Reads the copy of that width, which is made from the full copy for the first request. Returns the full copy if it cannot
    * be made, undefined if there is no image.
    */
-  async readVariant(name: ImageName, width: VariantWidth, decoder: Decoder): Promise<Buffer | undefined> {
+  async readVariant(
+    name: ImageName,
+    width: VariantWidth,
+    decoder: VariantDecoder,
+  ): Promise<Buffer | undefined> {
     const stored = await this.read(name, width);
     if (stored !== undefined) return stored;
     const key = `${name}.${width}`;
@@ -128,7 +136,11 @@ export class ImageStore {
     return removed;
   }
 
-  async #makeVariant(name: ImageName, width: VariantWidth, decoder: Decoder): Promise<Buffer | undefined> {
+  async #makeVariant(
+    name: ImageName,
+    width: VariantWidth,
+    decoder: VariantDecoder,
+  ): Promise<Buffer | undefined> {
     const full = await this.read(name);
     if (full === undefined) return undefined;
     const smaller = await decoder.decode(full, width).catch(() => undefined);
