@@ -118,8 +118,6 @@ interface ImageQueueOptions {
   readonly decoder: Decoder;
   readonly store: ImageStore;
   readonly log: Log;
-  /** Milliseconds after which a copy is fetched again. */
-  readonly refreshAfter: number;
   readonly intervals: Intervals;
   /** Whether a bot still refers to an image that waited. */
   readonly isWanted: (entry: ImageEntry) => boolean;
@@ -133,6 +131,8 @@ const minuteMs = 60_000;
 
 /** The times of the image cache. Milliseconds. */
 export const defaultIntervals = {
+  /** How old a copy gets before it is fetched again. */
+  refresh: 90 * 24 * 60 * minuteMs,
   /** The wait after an image's first failure. It doubles with each failure, up to `lastRetry`. */
   firstRetry: minuteMs,
   lastRetry: 24 * 60 * minuteMs,
@@ -201,7 +201,7 @@ export class ImageQueue {
   #isDue({ copy, failure }: ImageEntry): boolean {
     const now = Date.now();
     if (failure) return failure.retryAt <= now;
-    return copy === null || copy.fetchedAt + this.#options.refreshAfter <= now;
+    return copy === null || copy.fetchedAt + this.#options.intervals.refresh <= now;
   }
 
   /** Fetches an image. Returns whether its host works. */
@@ -244,8 +244,8 @@ export class ImageQueue {
 
   /** Looks again when a copy would be old. */
   #refuse(entry: ImageEntry, message: string): void {
-    const { log, refreshAfter, onFailure } = this.#options;
-    entry.failure = { count: 1, retryAt: Date.now() + refreshAfter, message, since: null };
+    const { log, intervals, onFailure } = this.#options;
+    entry.failure = { count: 1, retryAt: Date.now() + intervals.refresh, message, since: null };
     onFailure(entry);
     log.debug({ url: entry.url, message }, `${entry.url} ${message}`);
   }
