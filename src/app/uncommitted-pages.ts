@@ -69,9 +69,10 @@ export class UncommittedPages {
     }
   }
 
-  /** Looks once. Logs each page at the second look that finds it, when nobody is at work on it. */
+  /** Looks once. Logs an edit at the second look that finds it: nobody is at work on that. */
   async look(): Promise<void> {
-    const [conversion, before] = [this.conversion, new Set(this.pages.map(({ path }) => path))];
+    const { conversion } = this;
+    const before = new Map(this.pages.map(({ path, editedAt }) => [path, editedAt]));
     try {
       const repository = await this.#repositoryOpener.open();
       this.conversion = await findPageConversion(repository);
@@ -81,7 +82,9 @@ export class UncommittedPages {
       this.pages = [];
     }
     if (this.conversion !== null && this.conversion !== conversion) this.#log.warn({}, this.conversion);
-    const old = this.pages.filter(({ path }) => before.has(path)).slice(0, maxNamedPaths);
+    const old = this.pages
+      .filter(({ path, editedAt }) => before.get(path) === editedAt)
+      .slice(0, maxNamedPaths);
     for (const { path, message } of old) if (!this.#logged.has(path)) this.#log.warn({ path }, message);
     this.#logged = new Set(old.map(({ path }) => path));
   }
