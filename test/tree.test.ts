@@ -121,6 +121,22 @@ describe('the documents about the tree', () => {
       );
     });
 
+  it('begin with a picture of all rooms but the two that all others use', () => {
+    const [, picture = ''] = /^# Architecture\n\n```mermaid\n([^]*?)```/.exec(architecture) ?? [];
+    deepStrictEqual(
+      rooms.filter((room) => !new RegExp(`\\b${room}\\b`).test(picture)),
+      ['lib', 'bot', 'main.ts'],
+    );
+  });
+
+  it('have every decision in the index by room', () => {
+    const index = readFileSync(join(top, 'docs/developing.md'), 'utf8');
+    deepStrictEqual(
+      decisions.filter((path) => /\/\d/.test(path) && !index.includes(path.replace('docs/', ']('))),
+      [],
+    );
+  });
+
   it('have every folder of src/ on the map', () => {
     const named = new Set(pathsIn(join(top, 'ARCHITECTURE.md')));
     const folders = new Set(files.map((file) => `${dirname(file)}/`).filter((folder) => folder !== './'));
@@ -241,22 +257,18 @@ function importsOf(file: string): string[] {
 }
 
 function orderIn(architecture: string): string[] {
-  const [, names = ''] = /only, the program:\n\n([\w, ]+)\.\n/.exec(architecture) ?? [];
-  return [...names.split(', '), 'main.ts'];
+  return [...architecture.matchAll(/^- `(\w+)\/`: /gm)].map(([, name = '']) => name).concat('main.ts');
 }
 
-/** The files that the map names after `Doors:`, from there to the end of the room's entry or of a sentence. */
-function doorsIn(text: string): string[] {
-  const [, map = ''] = /enforces all this\.\n([^]*?)\nNext to `src\/`:/.exec(text) ?? [];
-  return map
-    .split(/^- /m)
-    .slice(1)
-    .flatMap((entry) => {
-      const [, doors = ''] = /\bDoors:([^]*?)(?:\. Inside|$)/.exec(entry) ?? [];
-      const name = /^`([\w/]+)`/.exec(entry)?.[1] ?? '';
-      const all = name === 'commands/' ? entry : doors;
-      return [...all.matchAll(/`([\w/-]+\.tsx?)`/g)].map(([, path = '']) => path);
-    });
+/** The files in the table of doors, which has their names by folder. */
+function doorsIn(architecture: string): string[] {
+  return [...architecture.matchAll(/^\| `([\w/]+\/)` +\| (.*?) *\|$/gm)].flatMap(
+    ([, folder = '', names = '']) =>
+      names
+        .split(', ')
+        .map((name) => folder + name)
+        .map((path) => files.find((file) => file.replace(/\.tsx?$/, '') === path) ?? path),
+  );
 }
 
 /** The folder at the top of src/, or the file where it is in none. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
-import type { Clone } from '../git/clone.ts';
+import type { Clone } from '../git/branch/clone.ts';
 import { type Api, type ApiParts, createApi } from '../http/api/api.ts';
 import {
   handleUnrouted,

@@ -1,7 +1,7 @@
-import type { Router } from '@koa/router';
+import type { Router, RouterContext } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Clone } from '../git/clone.ts';
+import type { Clone } from '../git/branch/clone.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import type { HealthPart } from '../lib/health.ts';
 import type { HealthParts, ServiceHealth } from './health.ts';
@@ -21,8 +21,8 @@ export class Metrics {
       uncommitted,
       state,
       sync,
-      commits,
-    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'> & Pick<Clone, 'commits'>,
+      branch,
+    }: Pick<HealthParts, 'catalogue' | 'uncommitted' | 'state' | 'sync'> & Pick<Clone, 'branch'>,
     health: ServiceHealth,
     responses: ResponseCache,
   ) {
@@ -40,7 +40,7 @@ export class Metrics {
       buckets: [1, 2, 5, 10, 25, 50, 100, 250, 1000],
       registers,
     });
-    commits.subscribe((event) => {
+    branch.onPublished((event) => {
       if (event.ref === 'branch' && event.contents) this.#batches.observe(event.contents.size);
     });
     this.#refusedTokens = new Counter({
@@ -135,10 +135,9 @@ export class Metrics {
    * Counts every request that the application decides on by the pattern of its path, so that paths are few.
    * @param known the pattern, if no router looks for it
    */
-  countRequest(ctx: Context, started: number, known?: string): void {
-    // oxlint-disable-next-line no-underscore-dangle -- that is what the router documents
-    const route = known ?? String((ctx as { _matchedRoute?: string | RegExp })._matchedRoute ?? 'none');
-    const { method, status } = ctx;
+  countRequest(ctx: Context & Pick<RouterContext, 'routerPath'>, started: number, known?: string): void {
+    const { method, status, routerPath = 'none' } = ctx;
+    const route = known ?? routerPath;
     this.#requests.observe({ method, route, status }, (performance.now() - started) / 1000);
   }
 

@@ -1,7 +1,7 @@
 import { openCatalogue, ensureCatalogue } from '../catalogue/catalogue.ts';
 import { openCounts } from '../counts/counts.ts';
-import { createOpener, openClone } from '../git/clone.ts';
-import { Committer } from '../git/committer.ts';
+import { createOpener, openClone } from '../git/branch/clone.ts';
+import { Committer } from '../git/branch/committer.ts';
 import type { GitClient } from '../git/run-git.ts';
 import { createPageEditor } from '../http/api/updates.ts';
 import { ProxyNotice } from '../http/middleware.ts';
@@ -95,7 +95,7 @@ async function start(
   const parts = { ...context, ...rooms, committer, login, images, proxyNotice, uncommitted };
   let address: string | undefined;
   const listening = { health: () => ({ address: { ready: address !== undefined, faults: [] } }) };
-  const reporting = [catalogueRoom, countRoom, syncRoom, proposalRoom, proxyNotice, listening];
+  const reporting = [catalogueRoom, countRoom, tokenRoom, syncRoom, proposalRoom, proxyNotice, listening];
   const health = createHealth(parts, reporting);
   const responses = new ResponseCache();
   const metrics = new Metrics(parts, health, responses);

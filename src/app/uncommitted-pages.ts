@@ -5,8 +5,8 @@ import { formatIsoTime } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { english } from '../bot/locale.ts';
 import { botsFolder, parseFilePath, pathOf } from '../catalogue/page/layout.ts';
-import { findConversion, listUncommittedFiles } from '../git/changed-files.ts';
-import type { Repository, RepositoryOpener } from '../git/repository.ts';
+import { listUncommittedFiles } from '../git/history.ts';
+import { findConversion, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 
 /** A page that a person has edited in the clone and not committed, so that posts to its bot are refused. */

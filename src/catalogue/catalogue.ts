@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import type { BranchAdvance, CommitListener } from '../git/branch-feed.ts';
-import { type Clone, restoreFolder } from '../git/clone.ts';
+import type { BranchAdvance, CommitEvent } from '../git/branch/feed.ts';
+import { type Clone, restoreFolder } from '../git/branch/clone.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
@@ -55,10 +55,7 @@ export interface OpenCatalogue {
   close(): Promise<void>;
 }
 
-interface OpenCatalogueOptions extends Pick<
-  Clone,
-  'repositoryOpener' | 'isGitWriting' | 'commits' | 'branch'
-> {
+interface OpenCatalogueOptions extends Pick<Clone, 'repositoryOpener' | 'isGitWriting' | 'branch'> {
   readonly config: {
     /** The folder that holds `bots/`. */
     readonly catalogue: string;
@@ -80,7 +77,7 @@ interface OpenCatalogueOptions extends Pick<
 
 /** Opens the catalogue; `load` reads it. */
 export async function openCatalogue(options: OpenCatalogueOptions): Promise<OpenCatalogue> {
-  const { config, repositoryOpener, commits, branch, counts, state, images, setEditedTimes, log } = options;
+  const { config, repositoryOpener, branch, counts, state, images, setEditedTimes, log } = options;
   const edited = (id: BotId): number | undefined => state.edited(id);
   const catalogue = new Catalogue({
     root: config.catalogue,
@@ -111,8 +108,8 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   branch.add(changes);
   const lists = openLists(catalogue, counts, cache, log);
   const repository = await repositoryOpener.open().catch(() => undefined);
-  commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
-  commits.subscribe(() => branch.lookNow(feed));
+  branch.onPublished(showCommits(catalogue, repository?.prefix ?? ''));
+  branch.onPublished(() => branch.lookNow(feed));
   const early = new Set<BotId>();
   const serveNow = (id: BotId): void => catalogue.store.setEdited(id, edited(id) ?? 0);
   return {
@@ -184,11 +181,14 @@ function toCatalogueError(error: unknown, catalogue: string): UserError {
 }
 
 /**
- * Returns a subscriber that shows commits in the catalogue without waiting for the watcher. A posted change is shown
+ * Returns a listener that shows commits in the catalogue without waiting for the watcher. A posted change is shown
  * immediately, because its response waits for it; the files of a merge, which may be thousands, in slices of time.
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
-export function showCommits(catalogue: Pick<Catalogue, 'put' | 'look'>, prefix: string): CommitListener {
+export function showCommits(
+  catalogue: Pick<Catalogue, 'put' | 'look'>,
+  prefix: string,
+): (event: CommitEvent) => unknown {
   const toOwnPath = (path: string): string[] => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []);
   return async (event) => {
     if (event.ref !== 'branch') return;

@@ -25,8 +25,7 @@ import {
   settingsName,
 } from '../catalogue/settings/settings.ts';
 import { findImages } from '../catalogue/store/bot-index.ts';
-import type { ChangedFile } from '../git/changed-files.ts';
-import { fetchMissing } from '../git/remotes.ts';
+import { type ChangedFile, fetchMissing } from './changed-files.ts';
 import { createLocator } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';
 import { createFileError, type Finding, submoduleMessage, toErrorFinding } from './check.ts';

@@ -10,15 +10,6 @@ import { checkFiles, type PageLimits } from '../catalogue/page/rules.ts';
 import { parseProfile, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, type Blocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
-import {
-  type ChangedFile,
-  listTreeChanges,
-  resolveRange,
-  type RevisionRange,
-  grepLines,
-  writeWorkTree,
-} from '../git/changed-files.ts';
-import { fetchMissing } from '../git/remotes.ts';
 import { isError } from '../lib/errors.ts';
 import { quoteValue } from '../lib/text.ts';
 import {
@@ -30,6 +21,16 @@ import {
   findMainPage,
   compareSettings,
 } from './change-rules.ts';
+import {
+  fetchCommit,
+  fetchMissing,
+  type ChangedFile,
+  listTreeChanges,
+  resolveRange,
+  type RevisionRange,
+  grepLines,
+  writeWorkTree,
+} from './changed-files.ts';
 import {
   createFileError,
   toErrorFinding,
@@ -64,14 +65,16 @@ const watched = [botsFolder, settingsName, blockedName, ...sideFolders];
  * @param root the catalogue's folder
  * @param base the revision that the change is made for
  * @param head the last commit of the change; the work tree if left out
- * @throws {UserError} as resolveRange and writeWorkTree
+ * @param from the remote that `head` is fetched from, if the clone may not have it
+ * @throws {UserError} as fetchCommit, resolveRange and writeWorkTree
  */
 export async function checkChanges(
   root: string,
-  { base, head }: { readonly base: string; readonly head?: string | undefined },
+  { base, head, from }: { base: string; head?: string | undefined; from?: string | undefined },
   scope: Scope,
   options: ReportOptions = {},
 ): Promise<CheckReport> {
+  if (head !== undefined && from !== undefined) await fetchCommit(root, from, head);
   try {
     const range = await resolveRange(root, base, head);
     const after = range.after ?? (await writeWorkTree(root, watched));

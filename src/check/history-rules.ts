@@ -4,7 +4,7 @@ import { findServiceTrailer } from '../bot/commit-message.ts';
 import { type TextPlace, tokenRule, TokenSearch } from '../bot/token.ts';
 import { createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
-import { type ChangedFile, readChangeHistory, type RevisionRange } from '../git/changed-files.ts';
+import { type ChangedFile, readChangeHistory, type RevisionRange } from './changed-files.ts';
 import { maxObjectBytes, readHeaders, readObjects, streamObjects } from '../git/objects.ts';
 import { quoteValue } from '../lib/text.ts';
 import { checkPath } from './change-rules.ts';

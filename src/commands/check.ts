@@ -8,7 +8,6 @@ import { settingsName } from '../catalogue/settings/settings.ts';
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/check.ts';
 import { type Scope, createScope } from '../check/source.ts';
-import { fetchCommit } from '../git/remotes.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
 import { printReport, type ReportFormat, showFiles } from './output.ts';
 
@@ -31,13 +30,12 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   }
   // A clone without a work tree has a catalogue too, in its commits.
   const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
-  if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
   // The reasons are for maintainers, and a check of a pull request is public.
   const privateBlocked = blockedFile === null ? undefined : ensureValid(readBlocked(root, blockedFile));
   const report = await showFiles('checked', async (onProgress) =>
     base === undefined
       ? await checkInThreads(root, scope, { onProgress, privateBlocked })
-      : await checkChanges(root, { base, head }, scope, { onProgress, privateBlocked }),
+      : await checkChanges(root, { base, head, from: fetch }, scope, { onProgress, privateBlocked }),
   );
   process.stdout.write(printReport(report, format, process.stdout));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;

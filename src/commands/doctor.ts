@@ -10,7 +10,7 @@ import { checkInThreads } from '../check/check.ts';
 import { listSegments, replaySegment } from '../counts/journal.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { readShard, SkippedLines } from '../counts/state.ts';
-import { findGitProcesses, lockFiles } from '../git/maintenance.ts';
+import { findGitProcesses, lockFiles } from '../git/leftovers.ts';
 import { ensureNoOperation, RepositoryOpener, type Repository } from '../git/repository.ts';
 import { directClient } from '../git/run-git.ts';
 import { computeMaxConnections } from '../http/server.ts';

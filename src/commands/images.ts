@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readCommandConfig } from '../app/config.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
-import { lockVar } from '../git/clone.ts';
+import { lockVar } from '../git/branch/clone.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { type OpenImages, openImages, listNamedImages } from '../images/images.ts';
 import { UserError } from '../lib/errors.ts';

@@ -92,5 +92,6 @@ function formatRefusal(text: string): string {
 
 /** @throws {UserError} where the mapping has faults */
 function readMap(path: string): ImportMap {
-  return ensureValid(parseJsonFile<ImportMap>('import-map', path, readFileSync(path), maxReadSize)).data;
+  const bytes = readFileSync(path);
+  return ensureValid(parseJsonFile<ImportMap>('import-map', path, bytes, { maxSize: maxReadSize })).data;
 }

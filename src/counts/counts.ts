@@ -5,8 +5,8 @@ import type { BotId } from '../bot/id.ts';
 import { readMainData, type ReadonlyChanges } from '../catalogue/changes/bot-changes.ts';
 import { listChangedBots } from '../catalogue/changes/change-feed.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
-import { type BranchAdvance, type BranchStep, listMergedSteps } from '../git/branch-feed.ts';
-import type { Clone } from '../git/clone.ts';
+import { type BranchAdvance, type BranchStep, listMergedSteps } from '../git/branch/feed.ts';
+import type { Clone } from '../git/branch/clone.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Health } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
@@ -29,7 +29,7 @@ export interface OpenCounts {
   close(): Promise<void>;
 }
 
-interface CountsOptions extends Pick<Clone, 'repositoryOpener' | 'commits'> {
+interface CountsOptions extends Pick<Clone, 'repositoryOpener' | 'branch'> {
   readonly config: {
     readonly var: string;
     readonly stateSeconds: number;
@@ -43,10 +43,10 @@ interface CountsOptions extends Pick<Clone, 'repositoryOpener' | 'commits'> {
 }
 
 /** Opens the state of the bots; `state.load` reads it. */
-export function openCounts({ config, repositoryOpener, commits, onEdited, log }: CountsOptions): OpenCounts {
+export function openCounts({ config, repositoryOpener, branch, onEdited, log }: CountsOptions): OpenCounts {
   const state = new StateStore({
     folder: join(config.var, 'journal'),
-    ref: createStateRef(repositoryOpener, log, commits),
+    ref: createStateRef(repositoryOpener, log, branch),
     stateSeconds: config.stateSeconds,
     isShared: config.remote !== null,
     readOnly: config.readOnly !== null,

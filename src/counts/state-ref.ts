@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { maxLeadMs } from '../bot/clock.ts';
 import { type BotId, compareBotIds } from '../bot/id.ts';
-import { CommitEvents } from '../git/branch-feed.ts';
+import type { BranchFeed } from '../git/branch/feed.ts';
 import {
   type NewFile,
   importCommit,
@@ -11,7 +11,7 @@ import {
   writeHistory,
 } from '../git/commit-files.ts';
 import { findTreeEntries } from '../git/history.ts';
-import { removeLeftovers, wasKilled } from '../git/maintenance.ts';
+import { removeLeftovers, wasKilled } from '../git/leftovers.ts';
 import { computeBlobId } from '../git/objects.ts';
 import {
   createRefConflictError,
@@ -301,12 +301,12 @@ export interface StateRef {
 
 /**
  * Creates the state ref of a repository. Its methods throw unavailable if the repository cannot be used.
- * @param commits where each commit is published
+ * @param branch where each commit is published
  */
 export function createStateRef(
   repositoryOpener: RepositoryOpener,
   log: Log,
-  commits: CommitEvents = new CommitEvents(log),
+  branch?: Pick<BranchFeed, 'publish'>,
 ): StateRef {
   const using = async <T>(work: (repository: Repository) => Promise<T>): Promise<T> => {
     try {
@@ -348,7 +348,7 @@ export function createStateRef(
         });
         isUnsynced = true;
         await sync(repository);
-        commits.publish({ ref: 'state', commit });
+        branch?.publish({ ref: 'state', commit });
         return commit;
       }),
     peek: () => readRefVersions(repositoryOpener.opened),

@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fsyncFolders } from '../lib/files.ts';
 import type { GitFile } from './history.ts';
-import { waitForOrphans, wasKilled } from './maintenance.ts';
+import { waitForOrphans, wasKilled } from './leftovers.ts';
 import { GitError } from './run-git.ts';
 import { createRefConflictError, readAfterFailure, readRef, type Repository } from './repository.ts';
 

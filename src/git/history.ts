@@ -7,7 +7,7 @@ import { BotshelfError, isError } from '../lib/errors.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { parseTree, toKind, type TreeEntry } from './objects.ts';
 import { withoutModulesFile } from './run-git.ts';
-import type { Repository } from './repository.ts';
+import { isIndexMissing, type Repository } from './repository.ts';
 
 /** Returns whether a text is the id of a commit that is here. @throws {GitError} */
 export async function isCommit({ objects }: Repository, id: string): Promise<boolean> {
@@ -346,3 +346,31 @@ export async function findTreeEntries(
   }
   return entries;
 }
+
+/**
+ * Returns the files of a folder that differ from HEAD in the index or the work tree, new files too. Takes a second for
+ * 150,000 files, at the lowest priority.
+ * @param folder relative to the top of the repository
+ * @param signal ends it
+ * @throws {BotshelfError} unavailable, without an index: each file would be one
+ * @throws {GitError}
+ */
+export async function listUncommittedFiles(
+  repository: Repository,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (await isIndexMissing(repository)) {
+    const message = `Git's index is missing in ${repository.folder}: start the service there, which rebuilds it, or run "git reset"`;
+    throw new BotshelfError('unavailable', message);
+  }
+  const output = await repository.run([...status, '--', folder], { background: true, signal });
+  return output
+    .split('\0')
+    .slice(0, -1)
+    .map((entry) => entry.slice('XY '.length));
+}
+
+const status = '--literal-pathspecs status --porcelain -z --untracked-files=all --no-renames'
+  .split(' ')
+  .concat(withoutModulesFile);

@@ -189,17 +189,17 @@ export interface GitClient {
   close?(): void;
 }
 
-/**
- * Runs git as a child of this process. Each start copies the page tables of this process: a service of a gigabyte uses
- * git-runner.ts.
- */
+/** Runs git as a child of this process. */
 export const directClient: GitClient = {
   isParent: (pid) => pid === process.pid,
   run: async (command, signal) => await runGit(command, { signal }),
 };
 
 /**
- * Runs git and returns its standard output, unless a file or `take` receives it.
+ * Runs git and returns its standard output, unless a file or `take` receives it. simple-git runs a short command to its
+ * end. `runToEnd` runs a command that can be killed (`background`, `stallSeconds`), prints to a file or to `take`, or
+ * reports its progress. In a service both run in the small process of git-runner.ts, because each start copies the page
+ * tables of the parent; on the command line they run as children of the command.
  * @throws {GitError} when it fails or is killed, and what `take` throws
  */
 export async function runGit(
@@ -222,10 +222,7 @@ export async function runGit(
   return Buffer.concat(pieces).toString();
 }
 
-/**
- * Starts a git that is kept running, prints much, or must be killed together with the processes it starts. simple-git
- * runs all others to their end.
- */
+/** Starts a git that the caller reads and ends. */
 export function spawnGit({
   folder,
   args,
@@ -241,7 +238,7 @@ export function spawnGit({
 
 async function runSimpleGit({ folder, args, input, indexFile, accepts }: GitCommand): Promise<string> {
   if (input?.length === 0) throw new RangeError('an empty input leaves git waiting for more');
-  // Imported here only: git-runner.ts runs the ordinary commands of the service.
+  // Imported here, because a service runs none of these commands itself.
   const { simpleGit } = await import('simple-git');
   // simple-git wraps the error that this function returns, so the error itself is kept here.
   let failure: GitError | undefined;
@@ -367,4 +364,23 @@ export async function runCommandLineGit(
     const problem = error.startFailure ?? findOwnershipProblem(error.stderr);
     throw problem === undefined ? error : new UserError(problem);
   }
+}
+
+/**
+ * Returns the start of a `git fetch` that fetches what it names and nothing else: no tags, no submodules, no maintenance, no
+ * FETCH_HEAD, and no remote-tracking branch, whose lock a killed push may have left. The remote and what to fetch follow.
+ * @param setting of Git for this command, such as `fetch.fsckObjects=true`
+ */
+export function fetchCommand(setting: string): readonly string[] {
+  return [
+    '-c',
+    setting,
+    'fetch',
+    '--progress',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--refmap=',
+    '--no-recurse-submodules',
+    '--no-auto-maintenance',
+  ];
 }

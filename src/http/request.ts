@@ -7,7 +7,7 @@ import { parseBotId } from '../bot/id.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../catalogue/lists/authors.ts';
 import { type Author } from '../catalogue/lists/authors.ts';
-import { type ListParameter, refuse } from '../catalogue/lists/parameters.ts';
+import { type QueryTable, refuse } from '../catalogue/lists/parameters.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
@@ -59,19 +59,19 @@ function hasTooMany(text: string): boolean {
  * Reads the parameters of a query that are in a table. Returns the values by their names, and an error for every unknown
  * parameter and every bad value.
  */
-export function readParameters<S>(
+export function readParameters<S, T extends QueryTable<S>>(
   params: URLSearchParams,
-  table: ReadonlyMap<string, ListParameter<unknown, S>>,
+  table: T,
   settings: S,
-): { readonly values: Readonly<Record<string, unknown>>; readonly errors: ProblemDetail[] } {
+): { readonly values: QueryValues<T>; readonly errors: ProblemDetail[] } {
   const values: Record<string, unknown> = {};
   const errors: ProblemDetail[] = [];
   for (const name of new Set(params.keys())) {
     const texts = params.getAll(name);
-    const parameter = table.get(name);
+    const parameter = Object.hasOwn(table, name) ? table[name] : undefined;
     const pointer = `?${name.slice(0, 50)}`;
     if (parameter === undefined) {
-      errors.push({ pointer, detail: `there is no such parameter: use ${[...table.keys()].join(', ')}` });
+      errors.push({ pointer, detail: `there is no such parameter: use ${Object.keys(table).join(', ')}` });
       continue;
     }
     try {
@@ -83,8 +83,13 @@ export function readParameters<S>(
       errors.push({ pointer, detail: error.message });
     }
   }
-  return { values, errors };
+  return { values: values as QueryValues<T>, errors };
 }
+
+/** The values of a table of parameters; those that were not sent are left out. */
+type QueryValues<T extends QueryTable<never>> = {
+  readonly [Name in keyof T]?: Exclude<ReturnType<T[Name]['parse']>, undefined>;
+};
 
 export interface BodyRules {
   /** The media type, and its name in messages. */

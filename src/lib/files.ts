@@ -1,5 +1,5 @@
-import type { Dirent } from 'node:fs';
-import { mkdir, open, stat, type FileHandle, readdir, rename, rm } from 'node:fs/promises';
+import { constants, type Dirent } from 'node:fs';
+import { copyFile, mkdir, open, stat, type FileHandle, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { dirname, basename, join } from 'node:path';
 import { codeOf, ignoreMissing } from './errors.ts';
 
@@ -109,6 +109,19 @@ export async function writeAtomically(
     throw error;
   }
   if (fsync === 'content and name') await fsyncFolder(folder);
+}
+
+/**
+ * Copies a file, if there is one, and returns its size. The copy is a little older: Git compares the contents only of
+ * files that are as old as its index, or newer.
+ */
+export async function copyWithTime(path: string, copy: string): Promise<number> {
+  const found = await ignoreMissing(stat(path));
+  if (found === undefined) return 0;
+  await copyFile(path, copy, constants.COPYFILE_FICLONE);
+  const before = Math.floor(found.mtimeMs - 1) / 1000;
+  await utimes(copy, before, before);
+  return found.size;
 }
 
 /** Removes from a folder the files of atomic writes that a crash ended, as far as it can. No process may write there. */

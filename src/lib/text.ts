@@ -142,10 +142,8 @@ export interface Pieces {
 export const pieceSize = 64 * 1024;
 
 /** Joins parts to pieces, one slice of time after the other. */
-export async function* joinToPieces(
-  parts: Iterable<Buffer> | AsyncIterable<Buffer>,
-  slice = new TimeSlice(),
-): AsyncGenerator<Buffer> {
+export async function* joinToPieces(parts: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const slice = new TimeSlice();
   let piece: Buffer[] = [];
   let size = 0;
   for await (const part of parts) {

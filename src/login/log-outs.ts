@@ -12,8 +12,6 @@ import { maxSessionMs, type Session } from './session.ts';
 interface LogOutOptions {
   /** The folder of the file. */
   readonly folder: string;
-  /** Returns the time by which log-outs are forgotten, which the clock alone does not decide. @throws {Error} */
-  readonly confirmedTime: () => Promise<number>;
   readonly log: Log;
 }
 
@@ -24,17 +22,15 @@ interface LogOutOptions {
 export class LogOuts {
   readonly #folder: string;
   readonly #path: string;
-  readonly #confirmedTime: () => Promise<number>;
   readonly #log: Log;
   /** In milliseconds since the epoch, the oldest first. */
   readonly #times = new Map<AccountId, number>();
   readonly #writing = new SerialQueue();
   #isSaved = true;
 
-  constructor({ folder, confirmedTime, log }: LogOutOptions) {
+  constructor({ folder, log }: LogOutOptions) {
     this.#folder = folder;
     this.#path = join(folder, 'log-outs.json');
-    this.#confirmedTime = confirmedTime;
     this.#log = log;
   }
 
@@ -76,24 +72,17 @@ export class LogOuts {
     await this.#writing.run(async () => await this.#save());
   }
 
-  /** Writes all log-outs, unless the last write had them. */
+  /** Writes all log-outs after which a session could still live, unless the last write had them. */
   async #save(): Promise<void> {
     if (this.#isSaved) return;
-    await this.#forgetOld();
+    const oldest = Date.now() - maxSessionMs;
+    for (const [id, time] of this.#times) if (time < oldest) this.#times.delete(id);
     this.#isSaved = true;
     const options = { fsync: 'content and name', mode: 0o600 } as const;
     await writeAtomically(this.#path, JSON.stringify([...this.#times]), options).catch((error: unknown) => {
       this.#isSaved = false;
       throw toWriteError(error, this.#folder);
     });
-  }
-
-  async #forgetOld(): Promise<void> {
-    const listOld = (now: number): AccountId[] =>
-      [...this.#times].flatMap(([id, time]) => (now - time > maxSessionMs ? id : []));
-    // Nothing is forgotten for its age if the time cannot be confirmed.
-    const now = listOld(Date.now()).length > 0 ? await this.#confirmedTime().catch(() => 0) : 0;
-    for (const id of listOld(now)) this.#times.delete(id);
   }
 }
 

@@ -1,4 +1,3 @@
-import { readConfirmedTime, type RepositoryOpener } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import type { SettingReader } from '../lib/setting-reader.ts';
 import type { Login } from './login.ts';
@@ -34,20 +33,18 @@ interface LoginConfig {
 
 interface LoginParts {
   readonly config: LoginConfig;
-  readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
 }
 
 /** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
-export async function openLogin({ config, repositoryOpener, log }: LoginParts): Promise<Login | null> {
+export async function openLogin({ config, log }: LoginParts): Promise<Login | null> {
   const { demo, login, secrets, baseUrl } = config;
   if (demo === null && login === null) return null;
   // Imported here only, because most of it is libraries.
   const { Login, openProvider, readSecretFile } = await import('./login.ts');
   const provider = demo ?? (login && (await openProvider(login, baseUrl)));
   const own = secrets.length > 0 ? secrets : [await readSecretFile(config.var)];
-  const confirmedTime = async (): Promise<number> => await readConfirmedTime(await repositoryOpener.open());
-  const logOuts = new LogOuts({ folder: config.var, confirmedTime, log });
+  const logOuts = new LogOuts({ folder: config.var, log });
   await logOuts.load();
   return provider && new Login({ provider, secrets: own, baseUrl, logOuts, log });
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { readCommittedSettings } from '../catalogue/settings/settings.ts';
-import type { Clone } from '../git/clone.ts';
-import type { Committer } from '../git/committer.ts';
+import type { Clone } from '../git/branch/clone.ts';
+import type { Committer } from '../git/branch/committer.ts';
 import { readConfirmedTime } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import { describeFailure, type Health, listFaults } from '../lib/health.ts';

@@ -12,11 +12,11 @@ import {
 } from '../catalogue/settings/blocked.ts';
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule, type Finding } from '../check/check.ts';
-import type { BranchConsumer } from '../git/branch-feed.ts';
+import type { BranchConsumer } from '../git/branch/feed.ts';
 import { writeCommit, toNewFile } from '../git/commit-files.ts';
-import { type Committer, readTip } from '../git/committer.ts';
+import { type Committer, readTip } from '../git/branch/committer.ts';
 import { diffTrees, isAncestor, ignoreDiffLimit, readTreeId } from '../git/history.ts';
-import { removeLeftovers } from '../git/maintenance.ts';
+import { removeLeftovers } from '../git/leftovers.ts';
 import { moveRefs, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { tryRemote } from '../lib/retry.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeLeftovers } from '../git/maintenance.ts';
+import { removeLeftovers } from '../git/leftovers.ts';
 import { readRef, updateRefs, type Repository } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';

@@ -8,7 +8,7 @@ import { trackRemovedBots } from '../catalogue/changes/bot-changes.ts';
 import { readFileText } from '../catalogue/page/page-file.ts';
 import { findBlocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import type { OpenCounts } from '../counts/counts.ts';
-import type { Origin } from '../git/remotes.ts';
+import type { Origin } from '../git/hosts.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import { formPaths } from '../http/middleware.ts';
 import type { ReportError } from '../http/problem.ts';

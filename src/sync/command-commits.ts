@@ -1,7 +1,7 @@
 import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
-import { type Clone, writeAlone } from '../git/clone.ts';
+import { type Clone, writeAlone } from '../git/branch/clone.ts';
 import { type FilesCommit, toNewFile, writeCommit } from '../git/commit-files.ts';
-import { Committer, type CommitterOptions } from '../git/committer.ts';
+import { Committer, type CommitterOptions } from '../git/branch/committer.ts';
 import { isAncestor } from '../git/history.ts';
 import { readRef, type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import { BotshelfError, isError, UserError } from '../lib/errors.ts';
@@ -68,14 +68,14 @@ function toOutcome(error: unknown): CommandOutcome {
   return { droppedEdits: [], error: error.message, isUnknown: isError(error, 'unknown-outcome') };
 }
 
-interface CommandServiceOptions extends Pick<Clone, 'repositoryOpener' | 'commits'> {
+interface CommandServiceOptions extends Pick<Clone, 'repositoryOpener' | 'branch'> {
   readonly committer: Pick<Committer<never>, 'moveOrBegin'>;
   readonly config: { readonly readOnly: object | null };
 }
 
 /** Returns the function with which a service makes the commits of commands. */
 export function serveCommands(options: CommandServiceOptions): Parameters<Clone['serveRequests']>[0] {
-  const { repositoryOpener, commits, committer, config } = options;
+  const { repositoryOpener, branch, committer, config } = options;
   return async (request) => {
     const [, id] = /^commit ([0-9a-f]{40,64})$/.exec(request) ?? [];
     const fault = config.readOnly ? readOnlyAdvice : otherVersion;
@@ -83,7 +83,7 @@ export function serveCommands(options: CommandServiceOptions): Parameters<Clone[
       id === undefined || config.readOnly
         ? { droppedEdits: [], error: fault }
         : await takeCommit(committer, repositoryOpener, id);
-    await commits.handled();
+    await branch.handled();
     return JSON.stringify(outcome);
   };
 }

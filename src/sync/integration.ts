@@ -5,8 +5,7 @@ import { readCommittedPages } from '../catalogue/page/page-file.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import { isMainPage } from '../catalogue/page/rules.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
-import type { Committer } from '../git/committer.ts';
-import type { BranchMove } from '../git/branch-feed.ts';
+import type { BranchMove, Committer } from '../git/branch/committer.ts';
 import {
   diffTrees,
   listFiles,

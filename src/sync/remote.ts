@@ -16,7 +16,6 @@ import {
 } from '../counts/state.ts';
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
-import { fetchCommand } from '../git/remotes.ts';
 import {
   findBranch,
   moveRefs,
@@ -25,7 +24,7 @@ import {
   type Repository,
   type RepositoryOpener,
 } from '../git/repository.ts';
-import { GitError, isGitFailure, maxStallSeconds } from '../git/run-git.ts';
+import { fetchCommand, GitError, isGitFailure, maxStallSeconds } from '../git/run-git.ts';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenCounts } from '../counts/counts.ts';
 import { pruneHistory } from '../counts/state-ref.ts';
-import type { CommitEvent } from '../git/branch-feed.ts';
-import type { Clone } from '../git/clone.ts';
-import { removeStaleLocks } from '../git/maintenance.ts';
+import type { CommitEvent } from '../git/branch/feed.ts';
+import type { Clone } from '../git/branch/clone.ts';
+import { removeStaleLocks } from '../git/leftovers.ts';
 import { maxStallSeconds, removeCredentials } from '../git/run-git.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { describeFailure, type Health, listFaults } from '../lib/health.ts';
@@ -414,7 +414,7 @@ export interface OpenSync {
 
 interface OpenSyncOptions
   extends
-    Pick<Clone, 'repositoryOpener' | 'commits' | 'origin' | 'maintain'>,
+    Pick<Clone, 'repositoryOpener' | 'branch' | 'origin' | 'maintain'>,
     Pick<SyncOptions, 'committer' | 'state' | 'log'> {
   readonly config: {
     readonly remote: RemoteSettings | null;
@@ -428,11 +428,11 @@ interface OpenSyncOptions
 
 /** Opens the synchronisation with a remote, and the Git maintenance of the clone, which prunes on the remote first. */
 export function openSync(options: OpenSyncOptions): OpenSync {
-  const { config, repositoryOpener, committer, commits, origin, state, log } = options;
+  const { config, repositoryOpener, committer, branch, origin, state, log } = options;
   const { remote } = config;
   const followsOnly = config.readOnly !== null;
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log, followsOnly });
-  if (sync) commits.subscribe((event) => sync.requestPush(event));
+  if (sync) branch.onPublished((event) => sync.requestPush(event));
   const maintenance = options.maintain(async (repository) => {
     if (followsOnly) return 0;
     const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;

@@ -1,20 +1,19 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { computeTimeAfter } from '../bot/clock.ts';
 import { toOneLine } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { createToken, type Token, type TokenDigest, computeDigest, isSameDigest } from '../bot/token.ts';
 import { listChangedBots } from '../catalogue/changes/change-feed.ts';
-import { botsFolder, isPage, parsePagePath, parsePlace } from '../catalogue/page/layout.ts';
+import { isPage } from '../catalogue/page/layout.ts';
 import { readCommittedPages } from '../catalogue/page/page-file.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { CommittedState, StateChange } from '../counts/state-ref.ts';
 import { maxGeneration, type State } from '../counts/state.ts';
-import type { BranchConsumer, BranchAdvance } from '../git/branch-feed.ts';
-import type { Clone } from '../git/clone.ts';
-import { readChangeLog, listFiles } from '../git/history.ts';
+import type { BranchConsumer, BranchAdvance, BranchStep } from '../git/branch/feed.ts';
+import type { Clone } from '../git/branch/clone.ts';
 import { stateRef, type Repository } from '../git/repository.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
+import { type Health, listFaults } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { type Client, findFullShare, toClient } from '../lib/network.ts';
 import { tryRemote } from '../lib/retry.ts';
@@ -330,12 +329,13 @@ const maxWaitingChecksPerClient = 100;
 /** The tokens of a service. */
 export interface OpenTokens {
   readonly tokens: Tokens;
+  health(): Health;
   /** Starts to revoke the tokens of removed bots. */
   start(): void;
 }
 
 interface OpenTokensOptions extends Pick<Clone, 'branch'> {
-  readonly config: { readonly var: string; readonly readOnly: object | null };
+  readonly config: { readonly readOnly: object | null };
   readonly state: OpenCounts['state'];
   /** Null if there is no remote. */
   readonly sync: RemoteState | null;
@@ -345,50 +345,58 @@ interface OpenTokensOptions extends Pick<Clone, 'branch'> {
 export function openTokens({ config, state, sync, branch, log }: OpenTokensOptions): OpenTokens {
   const tokens = new Tokens(state, sync, log);
   // A copy has the state of its original.
-  if (config.readOnly) return { tokens, start() {} };
-  const ofRemovedBots = new TokensOfRemovedBots({
-    logFile: join(config.var, 'branch.log'),
-    state,
-    remote: sync,
-    log,
-  });
+  if (config.readOnly) return { tokens, health: () => ({}), start() {} };
+  const ofRemovedBots = new TokensOfRemovedBots({ state, remote: sync, log });
   branch.add(ofRemovedBots);
-  return { tokens, start: () => branch.start(ofRemovedBots) };
+  const health = (): Health => ({ state: { ready: true, faults: listFaults(ofRemovedBots.fault()) } });
+  return { tokens, health, start: () => branch.start(ofRemovedBots) };
 }
 
 export interface TokensOfRemovedBotsOptions {
-  /** The temporary file for a history. */
-  readonly logFile: string;
-  readonly state: Pick<OpenCounts['state'], 'write'>;
+  readonly state: Pick<OpenCounts['state'], 'write' | 'tokens'>;
   /** Null if there is no remote. */
   readonly remote: Pick<RemoteState, 'stateFetched' | 'fetchState'> | null;
   readonly log: Log;
 }
 
 /**
- * Revokes the token of each bot whose last page a commit of the branch removes, even if the service was stopped then,
- * or a later commit restores the bot. A token that was issued after that commit stays. Only commits count: a missing or
- * unreadable file, another branch that is checked out, a branch that was reset, and a commit that moves the folder of
- * the bots revoke nothing.
+ * Revokes the token of each bot whose last page a step of the branch takes, even if the service was stopped then, or a
+ * later step restores the bot. A token that was issued after that step stays. Nothing else revokes one: no missing or
+ * unreadable file, no other branch, no rewrite, no new clone, and no step that takes more than half of all bots, as one
+ * that moves their folder does.
  */
 export class TokensOfRemovedBots implements BranchConsumer {
   readonly failed = (message: string): string =>
     `could not revoke the tokens of removed bots: ${message}; retrying`;
   readonly ended = 'the tokens of bots that were removed have ended';
   readonly #options: TokensOfRemovedBotsOptions;
+  /** The bots that a step took with more than half of all, and that are not back. */
+  readonly #spared = new Set<BotId>();
 
   constructor(options: TokensOfRemovedBotsOptions) {
     this.#options = options;
   }
 
+  /** Returns a message if tokens work although a step took their bots; null if there are none. */
+  fault(): string | null {
+    const { tokens } = this.#options.state;
+    const left = [...this.#spared].filter((id) => (tokens.token(id)?.digest ?? null) !== null);
+    if (left.length === 0) return null;
+    return `a commit removed more than half of the bots, so their tokens did not end (${left.length} left): restore the bots, or run "botshelf revoke" with the ids of those that stay removed, such as ${left[0]}`;
+  }
+
   /** @throws what Git and the state do */
-  async handle(advance: BranchAdvance): Promise<void> {
+  async handle({ repository, to, steps, signal }: BranchAdvance): Promise<void> {
     const { remote, state, log } = this.#options;
-    const { repository, from, to, signal } = advance;
+    const removed = new Map<BotId, number>();
+    for (const step of steps) {
+      signal.throwIfAborted();
+      // Git's times are whole seconds: to the end of this one.
+      for (const id of await this.#listRemoved(repository, step)) removed.set(id, step.time + 1000);
+    }
+    if (removed.size === 0) return;
     const isNothingKnown = (): boolean => remote?.stateFetched === false;
     while (isNothingKnown()) await sleep(pollMs, undefined, { signal, ref: false });
-    const removed = await (from === undefined ? this.#listEverRemoved(advance) : listRemoved(advance));
-    if (removed.size === 0) return;
     const isFetched = (await tryRemote(remote?.fetchState())) === undefined;
     signal.throwIfAborted();
     const ended = await state.write(async (committed) => {
@@ -408,56 +416,27 @@ export class TokensOfRemovedBots implements BranchConsumer {
       log.info({ bots: ended }, `revoked ${formatCount(ended.length, 'token')} of removed bots`);
   }
 
-  /**
-   * Returns all bots that a history ever removed, each with the time 0, because the history may have been rewritten.
-   */
-  async #listEverRemoved({ repository, to, signal }: BranchAdvance): Promise<ReadonlyMap<BotId, number>> {
-    const removed = new Map<BotId, number>();
-    if (await isMovedAway(repository, to)) return removed;
-    const all = { from: undefined, to, folder: repository.prefix + botsFolder };
-    for await (const { path, after } of readChangeLog(repository, all, this.#options.logFile, signal)) {
-      const place = after === null ? parsePagePath(path, repository.prefix) : undefined;
-      if (place) removed.set(place.id, 0);
-    }
-    return removed;
+  /** Returns the bots whose last page a step takes; an empty list if these are more than half of all. */
+  async #listRemoved(repository: Repository, { from, to }: BranchStep): Promise<readonly BotId[]> {
+    const removed: BotId[] = [];
+    for await (const { id, what } of listChangedBots(repository, from, to))
+      if (what === 'removed') removed.push(id);
+      else this.#spared.delete(id);
+    if (removed.length === 0 || (await hasBots(repository, from, 2 * removed.length))) return removed;
+    for (const id of removed) this.#spared.add(id);
+    const fault = this.fault();
+    if (fault !== null) this.#options.log.warn({ commit: to }, fault);
+    return [];
   }
 }
 
 /** Milliseconds between two looks whether the tokens are known. */
 const pollMs = 200;
 
-/** Returns the bots that commits removed, each with when that was, in milliseconds since the epoch. */
-async function listRemoved({
-  repository,
-  steps,
-  signal,
-}: BranchAdvance): Promise<ReadonlyMap<BotId, number>> {
-  const removed = new Map<BotId, number>();
-  for (const { from, to, time } of steps) {
-    signal.throwIfAborted();
-    if (await isMovedAway(repository, to)) continue;
-    const before =
-      from && (await isMovedAway(repository, from)) ? await findBeforeMove(repository, from) : from;
-    for await (const { id, what } of listChangedBots(repository, before, to))
-      // Git's times are whole seconds: to the end of this one.
-      if (what === 'removed') removed.set(id, time + 1000);
-  }
-  return removed;
-}
-
-/** Whether a commit has no folder of the bots, but pages of bots elsewhere. */
-async function isMovedAway(repository: Repository, commit: string): Promise<boolean> {
-  const { objects, prefix } = repository;
-  if ((await objects.readOne(`${commit}:${prefix}${botsFolder}`)) !== undefined) return false;
-  return (await listFiles(repository, commit)).some(({ path }) => {
-    const [name = '', folder = ''] = path.split('/').toReversed();
-    return 'id' in parsePlace(folder, name);
-  });
-}
-
-/** Returns the last commit before one of a history that moved the folder of the bots away. */
-async function findBeforeMove(repository: Repository, commit: string): Promise<string | null> {
-  const args = ['rev-list', '--first-parent', '--parents', '--max-count=1', commit, '--'];
-  const [, parent] = (await repository.run([...args, repository.prefix + botsFolder])).trim().split(' ');
-  return parent ?? null;
+/** Returns whether a commit has so many bots. */
+async function hasBots(repository: Repository, commit: string | null, many: number): Promise<boolean> {
+  let count = 0;
+  if (commit !== null)
+    for await (const _ of listChangedBots(repository, null, commit)) if (++count === many) return true;
+  return false;
 }

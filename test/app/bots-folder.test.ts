@@ -2,7 +2,7 @@ import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureCatalogue } from '../../src/catalogue/catalogue.ts';
-import { restoreFolder } from '../../src/git/clone.ts';
+import { restoreFolder } from '../../src/git/branch/clone.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { readSettings, type SettingsReading } from '../../src/catalogue/settings/settings.ts';
 import { checkOutside, checkPath, checkSettingsChange, checkSwaps } from '../../src/check/change-rules.ts';
-import type { ChangedFile } from '../../src/git/changed-files.ts';
+import type { ChangedFile } from '../../src/check/changed-files.ts';
 import { readCases } from '../support/fixture-lines.ts';
 import { saysWhatToDo } from '../support/pull-request.ts';
 

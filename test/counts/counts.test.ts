@@ -1,7 +1,7 @@
 import { strictEqual } from 'node:assert/strict';
 import { openCounts } from '../../src/counts/counts.ts';
-import { CommitEvents } from '../../src/git/branch-feed.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { branchFeedOf } from '../support/branch.ts';
 import { openerOf } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
 import { botId } from '../support/sample.ts';
@@ -17,10 +17,11 @@ describe('the counts of a service', () => {
     ['write a repeated count once without a remote', null, 1],
   ] as const)
     it(title, async () => {
+      const repository = testRepository();
       const { state, close } = openCounts({
         config: { var: tempFolder(), stateSeconds: 3600, remote, readOnly: null, demo: null },
-        repositoryOpener: openerOf(testRepository().folder),
-        commits: new CommitEvents(silentLog),
+        repositoryOpener: openerOf(repository.folder),
+        branch: branchFeedOf(repository.folder),
         onEdited: () => {},
         log: silentLog,
       });

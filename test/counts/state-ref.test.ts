@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { isUnavailable } from '../../src/bot/errors.ts';
 import { createStateRef, type StateRef, pruneHistory } from '../../src/counts/state-ref.ts';
 import { toShardPath } from '../../src/counts/state.ts';
-import { CommitEvents } from '../../src/git/branch-feed.ts';
 import { writeHistory } from '../../src/git/commit-files.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { readState } from '../support/counts.ts';
@@ -63,10 +62,9 @@ describe('the state ref', () => {
 
   it('commits nothing where the tree would stay as it is, and publishes each commit', async () => {
     const repository = testRepository({ file: 'text' });
-    const commits = new CommitEvents(silentLog);
     const published: unknown[] = [];
-    commits.subscribe((event) => published.push(event));
-    const state = createStateRef(openerOf(repository.folder), silentLog, commits);
+    const branch = { publish: (event: unknown) => void published.push(event) };
+    const state = createStateRef(openerOf(repository.folder), silentLog, branch);
     const first = await state.commit(null, one, 'Count 1 bot');
     strictEqual(await state.commit(first, one, 'Count 1 bot'), first);
     deepStrictEqual(published, [{ ref: 'state', commit: first }]);

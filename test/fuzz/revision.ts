@@ -4,7 +4,7 @@ import { parseLocale, toCanonicalLocale } from '../../src/bot/locale.ts';
 import { isChangeCursor } from '../../src/catalogue/changes/change-feed.ts';
 import { parseCollectionName } from '../../src/catalogue/page/side-file.ts';
 import { parsePagePath, pathOf } from '../../src/catalogue/page/layout.ts';
-import { resolveRange } from '../../src/git/changed-files.ts';
+import { resolveRange } from '../../src/check/changed-files.ts';
 import { UserError } from '../../src/lib/errors.ts';
 import { parseReturnPath } from '../../src/login/session.ts';
 import { findSubject, parseSubject, toSubjectPath } from '../../src/proposals/proposal.ts';

@@ -14,8 +14,7 @@ import { jsonWords, split } from './words.ts';
  */
 export async function openSession(): Promise<Target> {
   const [keys, issuer] = [new KeyRing(['a-secret-of-the-tests-which-is-long-enough']), 'https://example.org'];
-  const confirmedTime = async (): Promise<number> => await Promise.resolve(Date.now());
-  const logOuts = new LogOuts({ folder: tempFolder(), confirmedTime, log: silentLog });
+  const logOuts = new LogOuts({ folder: tempFolder(), log: silentLog });
   const sessions = new Sessions(keys, issuer, logOuts);
   const account = { id: accountId('42'), name: 'Marge', authenticatedAt: Date.now() };
   const others = new Sessions(

@@ -46,7 +46,7 @@ export function openSettingsFile(): Target {
       return null;
     },
     'map.json': (content, path) => {
-      const parsed = parseJsonFile<ImportMap>('import-map', path, content, 65_536);
+      const parsed = parseJsonFile<ImportMap>('import-map', path, content, { maxSize: 65_536 });
       if ('faults' in parsed) return [...parsed.faults];
       deepStrictEqual(parsed.value.data, JSON.parse(content.toString()));
       return null;

@@ -2,7 +2,7 @@ import { match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findConversion } from '../../src/git/changed-files.ts';
+import { findConversion } from '../../src/git/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
 

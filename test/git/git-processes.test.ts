@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { findGitProcesses, parseCommand } from '../../src/git/maintenance.ts';
+import { findGitProcesses, parseCommand } from '../../src/git/leftovers.ts';
 import { testRepository } from '../support/repository.ts';
 
 describe('finding git processes', () => {

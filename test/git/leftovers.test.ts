@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
-import { cleanUpAfterCrash, removeStaleLocks } from '../../src/git/maintenance.ts';
+import { cleanUpAfterCrash, removeStaleLocks } from '../../src/git/leftovers.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';

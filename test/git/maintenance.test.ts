@@ -2,8 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createStateRef, pruneHistory } from '../../src/counts/state-ref.ts';
-import { Committer } from '../../src/git/committer.ts';
-import { CommitEvents } from '../../src/git/branch-feed.ts';
+import { Committer } from '../../src/git/branch/committer.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -29,16 +28,15 @@ describe('maintenance', () => {
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = openerOf(repository.folder);
     const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
-    const commits = new CommitEvents(silentLog);
-    commits.subscribe(() => maintenance.packAdded());
+    const branch = { publish: () => maintenance.packAdded() };
     const committer = new Committer({
       repositoryOpener,
       editor: keyEditor,
       var: join(repository.folder, 'var'),
       log: silentLog,
-      commits,
+      branch,
     });
-    const state = createStateRef(repositoryOpener, silentLog, commits);
+    const state = createStateRef(repositoryOpener, silentLog, branch);
     let tip: string | null = null;
     for (let n = 0; n < 40; n++) {
       await committer.commit(setKey(path, 'count', n));

@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
-import { readOrigin } from '../../src/git/remotes.ts';
+import { readOrigin } from '../../src/git/hosts.ts';
 import { openerOf } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';

@@ -1,7 +1,7 @@
 import { match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { findGitProcesses } from '../../src/git/maintenance.ts';
+import { findGitProcesses } from '../../src/git/leftovers.ts';
 import { GitError } from '../../src/git/run-git.ts';
 import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { cleanUp } from '../support/cleanup.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { armFailpoint } from '../../src/lib/failpoint.ts';
-import { Committer } from '../../src/git/committer.ts';
+import { Committer } from '../../src/git/branch/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { keyEditor, setKey } from '../support/keys.ts';

@@ -105,6 +105,23 @@ describe('the documents', function () {
     match(output, /^botshelf is not built yet: run "npm ci && npm run build" in its folder first$/m);
   });
 
+  it('run one file of tests in a clone that is not built, of a page too, and only the tests of a title', async () => {
+    for (const [args, passing] of [
+      ['test/bot/schemas.test.ts', /^  \d{2} passing/m],
+      ['test/bot/id.test.ts "has no line end"', /^  1 passing/m],
+      ['test/site/front/card.test.tsx', /^  \d passing/m],
+      // Its modules are loaded in processes too.
+      ['test/lib/log.test.ts', /^  \d passing/m],
+    ] as const) {
+      const { code, output } = await runScript(`npm run -s test:one ${args}`, clone, environment());
+      strictEqual(code, 0, output);
+      match(output, passing);
+    }
+    const failed = await runScript('npm run -s test:one test/bot/no-such.test.ts', clone, environment());
+    strictEqual(failed.code, 1);
+    match(failed.output, /^there is no file "test\/bot\/no-such\.test\.ts": pass /);
+  });
+
   it('name scripts of package.json only, and give options to none where npm keeps them to itself', () => {
     const { scripts } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as Package;
     const wrong = [...pages, 'docs/decisions/007-git-runs-from-a-small-process.md'].flatMap((page) =>

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { readSettings, createDiskReader } from '../../src/catalogue/settings/settings.ts';
-import { Committer } from '../../src/git/committer.ts';
+import { Committer } from '../../src/git/branch/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { messageOf } from '../../src/lib/errors.ts';
 import { armFailpoint } from '../../src/lib/failpoint.ts';

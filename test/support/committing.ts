@@ -1,6 +1,10 @@
 import { join } from 'node:path';
-import { Committer, type CommitterOptions } from '../../src/git/committer.ts';
-import type { Editor, FileEdit } from '../../src/git/branch-feed.ts';
+import {
+  Committer,
+  type CommitterOptions,
+  type Editor,
+  type FileEdit,
+} from '../../src/git/branch/committer.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { cleanUp } from './cleanup.ts';
 import { type KeyEdit, keyEditor } from './keys.ts';
@@ -10,7 +14,7 @@ import { openerOf } from './opened.ts';
 export function committerOn(
   catalogue: string,
   options: Partial<
-    Pick<CommitterOptions<KeyEdit>, 'log' | 'maxLockWaitMs' | 'commits' | 'repositoryOpener'>
+    Pick<CommitterOptions<KeyEdit>, 'log' | 'maxLockWaitMs' | 'branch' | 'repositoryOpener'>
   > = {},
 ): Committer<KeyEdit> {
   return committerWith(keyEditor, catalogue, options);

@@ -1,4 +1,4 @@
-import type { Editor, FileEdit } from '../../src/git/branch-feed.ts';
+import type { Editor, FileEdit } from '../../src/git/branch/committer.ts';
 
 /** A change that sets one key of a file whose lines are `key: value`. */
 export interface KeyEdit extends FileEdit {

@@ -3,9 +3,5 @@ import { LogOuts } from '../../src/login/log-outs.ts';
 
 /** Returns log-outs of which there are none; the first one fails. */
 export function noLogOuts(): LogOuts {
-  return new LogOuts({
-    folder: '/dev/null',
-    confirmedTime: async () => await Promise.resolve(Date.now()),
-    log: silentLog,
-  });
+  return new LogOuts({ folder: '/dev/null', log: silentLog });
 }

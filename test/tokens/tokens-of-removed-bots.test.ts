@@ -1,11 +1,15 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState, createStateRef } from '../../src/counts/state-ref.ts';
 import { stateRef } from '../../src/git/repository.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
 import { mergeState } from '../../src/sync/remote.ts';
-import { TokensOfRemovedBots, type TokensOfRemovedBotsOptions } from '../../src/tokens/tokens.ts';
+import {
+  revokeToken,
+  TokensOfRemovedBots,
+  type TokensOfRemovedBotsOptions,
+} from '../../src/tokens/tokens.ts';
 import { followBranch } from '../support/branch.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
@@ -18,6 +22,10 @@ import { updateRequest } from '../support/update-request.ts';
 
 const homer = '7';
 const pages = [pagePath(homer), pagePath(homer, 'de')] as const;
+
+interface Ready {
+  readonly parts: { readonly state: { readonly faults: readonly string[] } };
+}
 
 interface Catalogue {
   readonly repository: TestRepository;
@@ -55,19 +63,15 @@ function removeEarlier(repository: TestRepository): void {
 }
 
 /** What a service does, from its start: it looks when it is told to. */
-function open(
-  { folder }: TestRepository,
-  remote: TokensOfRemovedBotsOptions['remote'] = null,
-): { look(): Promise<void> } {
+function open({ folder }: TestRepository, remote: TokensOfRemovedBotsOptions['remote'] = null) {
   const committed = new CommittedState(createStateRef(openerOf(folder), log), log);
-  mkdirSync(join(folder, 'var'), { recursive: true });
   const consumer = new TokensOfRemovedBots({
-    logFile: join(folder, 'var/branch.log'),
-    state: { write: async (work) => await work(committed) },
+    state: { write: async (work) => await work(committed), tokens: committed.state },
     remote,
     log,
   });
-  return { look: followBranch(folder, consumer, join(folder, 'var/branch')) };
+  const look = followBranch(folder, consumer, join(folder, 'var/branch'));
+  return { look, fault: () => consumer.fault(), committed };
 }
 
 /** Which of the bots have tokens, by their ids. */
@@ -83,7 +87,7 @@ async function post(service: TestService, id: string, token: string): Promise<[s
 }
 
 describe('the token of a bot that was removed', () => {
-  it('ends when a person commits that while the service runs, and is refused when the bot is back @slow', async () => {
+  it('ends when a person commits that while the service runs, and /readyz names those that do not end @slow', async () => {
     const { repository, token, other } = await begin();
     const service = await startTestService({}, { root: repository.folder });
     strictEqual((await post(service, homer, token))[0], 200);
@@ -99,17 +103,25 @@ describe('the token of a bot that was removed', () => {
     strictEqual((await post(service, '8', other))[0], 200);
     const issued = await issueTestToken(repository.folder, homer);
     strictEqual((await post(service, homer, issued))[0], 200);
+    service.expectLog(/more than half of the bots/);
+    repository.git('mv', 'bots', 'moved');
+    repository.commit({}, 'Move');
+    await eventually(async () => {
+      const { json } = await service.request('/readyz');
+      match((json as Ready).parts.state.faults.join(), /did not end \(2 left\)/);
+    });
   });
 
-  it('ends where that was committed while the service was stopped, also without what it kept @long', async () => {
-    for (const keeps of [true, false]) {
+  it('ends where that was committed while the service was stopped, not in a clone that never had the bot', async () => {
+    for (const isNew of [false, true]) {
       const { repository } = await begin();
-      if (keeps) await open(repository).look();
+      await open(repository).look();
       remove(repository);
       repository.commit({}, 'Later');
+      if (isNew) rmSync(join(repository.folder, 'var'), { recursive: true });
       strictEqual(await listTokens(repository), '7 8');
       await open(repository).look();
-      strictEqual(await listTokens(repository), '8', String(keeps));
+      strictEqual(await listTokens(repository), isNew ? '7 8' : '8');
     }
   });
 
@@ -146,17 +158,27 @@ describe('the token of a bot that was removed', () => {
     }
   });
 
-  it('ends when the folder goes with the last bots, also when they are back before that is looked at', async () => {
-    for (const isBack of [false, true]) {
-      const { repository } = await begin();
-      const tokens = open(repository);
-      await tokens.look();
-      repository.git('rm', '-q', '-r', 'bots');
-      repository.git('commit', '-q', '-m', 'Remove all');
-      if (isBack) repository.git('revert', '--no-edit', 'HEAD');
-      await tokens.look();
-      strictEqual(await listTokens(repository), '', String(isBack));
-    }
+  it('does not end with more than half of all bots, and is named until its bot is back or it is revoked', async () => {
+    const { repository } = await begin();
+    const { look, fault, committed } = open(repository);
+    await committed.refresh();
+    await look();
+    repository.git('mv', 'bots', 'moved');
+    repository.commit({}, 'Move');
+    await look();
+    strictEqual(await listTokens(repository), '7 8');
+    match(
+      fault() ?? '',
+      /^a commit removed more than half of the bots, so their tokens did not end \(2 left\): /,
+    );
+    repository.git('mv', 'moved', 'bots');
+    repository.git('rm', '-q', '-f', ...pages);
+    repository.commit({}, 'Move back');
+    await look();
+    match(fault() ?? '', /\(1 left\): .* such as 7$/);
+    await revokeToken(committed, botId(homer), { name: 'user Ada', known: 'all' });
+    strictEqual(fault(), null);
+    strictEqual(await listTokens(repository), '8');
   });
 
   it('that is issued when the bot is back stays, also on a machine that looks late @slow', async () => {
@@ -168,13 +190,12 @@ describe('the token of a bot that was removed', () => {
     repository.git('revert', '--no-edit', 'HEAD');
     await issueTestToken(repository.folder, homer);
     await late.look();
-    rmSync(join(repository.folder, 'var'), { recursive: true });
-    await open(repository).look();
     strictEqual(await listTokens(repository), '7 8');
   });
 
   it('is not revoked once more where it has ended, or there was none @slow', async () => {
     const { repository } = await begin();
+    await open(repository).look();
     remove(repository);
     await open(repository).look();
     const commits = (): string => repository.git('rev-list', '--count', 'refs/botshelf/state');
@@ -182,8 +203,6 @@ describe('the token of a bot that was removed', () => {
     repository.commit({ [pagePath('9')]: mainPage({ name: 'Lisa' }) });
     repository.git('rm', '-q', pagePath('9'));
     repository.git('commit', '-q', '-m', 'Remove Lisa');
-    await open(repository).look();
-    rmSync(join(repository.folder, 'var'), { recursive: true });
     await open(repository).look();
     deepStrictEqual([await listTokens(repository), commits()], ['8', before]);
   });
@@ -211,14 +230,6 @@ describe('the token of a bot that was removed', () => {
     // One language less is no removal, and nor is a fault.
     repository.git('rm', '-q', pages[1]);
     repository.commit({ [pages[0]]: 'no page' });
-    await look();
-    // As where all files of a repository are moved to another place.
-    repository.git('mv', 'bots', 'moved');
-    await look();
-    rmSync(join(repository.folder, 'var'), { recursive: true });
-    await open(repository).look();
-    strictEqual(await listTokens(repository), '7 8', 'what it kept is not needed');
-    repository.git('mv', 'moved', 'bots');
     await look();
   });
 
@@ -249,21 +260,6 @@ describe('the token of a bot that was removed', () => {
     await expectAll(tokens);
   });
 
-  it('ends when the folder comes back without the bot, not when the folder moves', async () => {
-    const { repository } = await begin();
-    const tokens = open(repository);
-    await tokens.look();
-    repository.git('mv', 'bots', 'moved');
-    repository.commit({}, 'Move');
-    await tokens.look();
-    strictEqual(await listTokens(repository), '7 8');
-    repository.git('mv', 'moved', 'bots');
-    repository.git('rm', '-q', '-f', ...pages);
-    repository.commit({}, 'Move back');
-    await tokens.look();
-    strictEqual(await listTokens(repository), '8');
-  });
-
   it('does not end before the tokens of all machines are known', async () => {
     const { repository } = await begin();
     let isKnown = false;
@@ -274,6 +270,7 @@ describe('the token of a bot that was removed', () => {
       },
       fetchState: async () => {},
     });
+    await tokens.look();
     remove(repository);
     const looking = tokens.look();
     await eventually(() => questions > 1);

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { findGitProcesses, parseCommand } from '../../src/git/maintenance.ts';
+import { findGitProcesses, parseCommand } from '../../src/git/leftovers.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { countsOf } from '../support/posted-counts.ts';

@@ -189,12 +189,13 @@ export function createClient(options: ClientOptions): Client {
     },
     post: async (id, token, values) => {
       const body = toJson(() => ({ bot: values }));
-      return (await write(options, 'POST', toBotAddress(id), token, body, has('bot'))) as UpdateAnswer;
+      const sent = { method: 'POST', token, body } as const;
+      return (await write(options, toBotAddress(id), has('bot'), sent)) as UpdateAnswer;
     },
     putCommands: async (id, token, commands) => {
-      const body = formatCommands(commands);
+      const sent = { method: 'PUT', token, body: formatCommands(commands) } as const;
       const address = `${toBotAddress(id)}/commands`;
-      return (await write(options, 'PUT', address, token, body, has('commands'))) as CommandsAnswer;
+      return (await write(options, address, has('commands'), sent)) as CommandsAnswer;
     },
   };
 }
@@ -238,11 +239,9 @@ function toJson(create: () => unknown): string {
 /** @throws {BotshelfError} */
 async function write(
   options: ClientOptions,
-  method: 'POST' | 'PUT',
   address: string,
-  token: unknown,
-  body: string,
   isExpected: IsExpected,
+  { method, token, body }: { method: 'POST' | 'PUT'; token: unknown; body: string },
 ): Promise<unknown> {
   const secret = typeof token === 'string' ? token.trim() : '';
   if (!/^[!-~]+$/.test(secret))

@@ -5,7 +5,7 @@ import { BotshelfError } from '../../lib/errors.ts';
 import type { CatalogueChanges } from '../../../schemas/types.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { readSchema, resolveProperties } from '../../bot/schemas.ts';
-import { type BranchConsumer, type BranchAdvance, listStepsFrom } from '../../git/branch-feed.ts';
+import { type BranchConsumer, type BranchAdvance, listStepsFrom } from '../../git/branch/feed.ts';
 import { isAncestor, isCommit, findTreeEntries } from '../../git/history.ts';
 import { parseTree, toKind, type TreeEntry } from '../../git/objects.ts';
 import { readHead, type Repository, type RepositoryOpener } from '../../git/repository.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type CommitAuthor, decodeCommit, parseCommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { BranchConsumer, BranchAdvance } from '../../git/branch-feed.ts';
+import type { BranchConsumer, BranchAdvance } from '../../git/branch/feed.ts';
 import { type LoggedChange, type LoggedCommits, readChangeLog, isAncestor } from '../../git/history.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { removeUnfinishedWrites, writeAtomically } from '../../lib/files.ts';

@@ -49,18 +49,25 @@ export type SortValue = string | number;
 /** What bots are sorted by; bots of one value by id. */
 export type ValueOf = (bot: IndexedBot) => SortValue;
 
-/** A parameter of a query: how its texts are read, and how the OpenAPI document describes it. */
-export interface ListParameter<V, S = ListSettings> {
+/** A parameter of a query. */
+export interface QueryParameter<V, S = null> {
   /** @throws {BotshelfError} invalid-value */
   readonly parse: (texts: ParameterTexts, settings: S) => V;
+  /** Whether it may be there more than once. */
+  readonly repeats?: true;
+}
+
+/** A parameter of the list of bots, as the OpenAPI document and the help of commands describe it. */
+export interface ListParameter<V> extends QueryParameter<V, ListSettings> {
   readonly description: string;
   /** A JSON Schema, with references as in `schemas/`. */
   readonly schema: object;
   /** A value for the example of the description. */
   readonly example?: string | number;
-  /** Whether it may be there more than once. */
-  readonly repeats?: true;
 }
+
+/** The parameters of a query by their names. */
+export type QueryTable<S = null> = Readonly<Record<string, QueryParameter<unknown, S>>>;
 
 /** The texts of a parameter: one, or several where it repeats. */
 export type ParameterTexts = readonly [string, ...string[]];
@@ -181,71 +188,69 @@ export const limitParameter = {
   },
   description: 'How many bots to return, 1 to 1,000. Without it, all.',
   schema: { type: 'integer', minimum: 1, maximum: maxLimit, examples: [100] },
-} satisfies ListParameter<unknown, null>;
+} satisfies ListParameter<unknown>;
 
 /** The parameters of GET /api/v2/bots; the value of each is that of the same name in the query. */
-export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new Map(
-  Object.entries<ListParameter<unknown>>({
-    q: {
-      parse: ([text]) =>
-        text.trim() === '' || text.length > maxQueryLength
-          ? refuse(`the text is blank or too long: send 1 to ${maxQueryLength} characters`)
-          : text,
-      description:
-        'Words to search for, in any language. A bot may have only some of the words. Without it, all bots.',
-      schema: { type: 'string', maxLength: maxQueryLength, pattern: '\\S', examples: ['doughnut'] },
+export const listParameters = {
+  q: {
+    parse: ([text]) =>
+      text.trim() === '' || text.length > maxQueryLength
+        ? refuse(`the text is blank or too long: send 1 to ${maxQueryLength} characters`)
+        : text,
+    description:
+      'Words to search for, in any language. A bot may have only some of the words. Without it, all bots.',
+    schema: { type: 'string', maxLength: maxQueryLength, pattern: '\\S', examples: ['doughnut'] },
+  },
+  ...filters,
+  weaker: {
+    parse: parseFlag,
+    description:
+      'Whether a search returns weak matches, too. Weak ones have less than half of the words that the best one has. Without it, `false`.',
+    schema: { type: 'boolean' },
+  },
+  sort: {
+    parse: ([text]): Sort | undefined => {
+      if (text === relevance) return undefined;
+      const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));
+      if (key !== undefined) return { key, descending: text.startsWith('-') };
+      return refuse(
+        `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`,
+      );
     },
-    ...filters,
-    weaker: {
-      parse: parseFlag,
-      description:
-        'Whether a search returns weak matches, too. Weak ones have less than half of the words that the best one has. Without it, `false`.',
-      schema: { type: 'boolean' },
+    description: `The order. It is \`relevance\`, which needs \`q\`, or one of \`${sortKeys.join(' ')}\`, with \`-\` in front for the reverse. \`growth\` is how the count changed over 30 days. Without it, \`relevance\` with \`q\`, else \`id\`.`,
+    schema: {
+      type: 'string',
+      pattern: `^(relevance|-?(${sortKeys.join('|')}))$`,
+      examples: ['-count'],
     },
-    sort: {
-      parse: ([text]): Sort | undefined => {
-        if (text === relevance) return undefined;
-        const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));
-        if (key !== undefined) return { key, descending: text.startsWith('-') };
-        return refuse(
-          `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`,
-        );
-      },
-      description: `The order. It is \`relevance\`, which needs \`q\`, or one of \`${sortKeys.join(' ')}\`, with \`-\` in front for the reverse. \`growth\` is how the count changed over 30 days. Without it, \`relevance\` with \`q\`, else \`id\`.`,
-      schema: {
-        type: 'string',
-        pattern: `^(relevance|-?(${sortKeys.join('|')}))$`,
-        examples: ['-count'],
-      },
+  },
+  limit: { ...limitParameter, example: 2 },
+  after: {
+    parse: ([text]) =>
+      parseCursor(text) ?? refuse('it is not a cursor: take it from the Link header of the page before'),
+    description:
+      'A value from the `Link` header of the previous page. Without it, the first page. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.',
+    schema: { type: 'string' },
+  },
+  fields: {
+    parse: ([text]) => {
+      const names = text.split(',');
+      const fieldNames = listFields();
+      if (names.length > fieldNames.length) refuse('there are more names than fields: name each once');
+      const unknown = names.find((name) => !fieldNames.includes(name as ListField));
+      if (unknown !== undefined)
+        refuse(`${quoteValue(unknown)} is not a field: use ${fieldNames.join(', ')}`);
+      return fieldNames.filter((name) => names.includes(name));
     },
-    limit: { ...limitParameter, example: 2 },
-    after: {
-      parse: ([text]) =>
-        parseCursor(text) ?? refuse('it is not a cursor: take it from the Link header of the page before'),
-      description:
-        'A value from the `Link` header of the previous page. Without it, the first page. A bot whose value in the order changes between two pages, such as its count, may be on both or on neither: sort by `id` to get every bot once.',
-      schema: { type: 'string' },
+    description:
+      'The keys to return, separated by commas. `count` is one, too, and null for a bot without one. Without it, all but pages and count.',
+    example: 'id,category,contents',
+    get schema() {
+      const name = `(?:${listFields().join('|')})`;
+      return { type: 'string', pattern: `^${name}(?:,${name})*$` };
     },
-    fields: {
-      parse: ([text]) => {
-        const names = text.split(',');
-        const fieldNames = listFields();
-        if (names.length > fieldNames.length) refuse('there are more names than fields: name each once');
-        const unknown = names.find((name) => !fieldNames.includes(name as ListField));
-        if (unknown !== undefined)
-          refuse(`${quoteValue(unknown)} is not a field: use ${fieldNames.join(', ')}`);
-        return fieldNames.filter((name) => names.includes(name));
-      },
-      description:
-        'The keys to return, separated by commas. `count` is one, too, and null for a bot without one. Without it, all but pages and count.',
-      example: 'id,category,contents',
-      get schema() {
-        const name = `(?:${listFields().join('|')})`;
-        return { type: 'string', pattern: `^${name}(?:,${name})*$` };
-      },
-    },
-  }),
-);
+  },
+} satisfies Readonly<Record<string, ListParameter<unknown>>>;
 
 /** Returns a cursor as the parameter `after`. */
 export function formatCursor({ value, id }: Cursor): string {

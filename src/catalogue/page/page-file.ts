@@ -95,13 +95,10 @@ export function parsePageFile<P extends FilePlace>(
 }
 
 function parseCommandsFile(path: string, bytes: Buffer): ParsedPage {
-  const parsed = parseJsonFile<Record<string, unknown>>(
-    'commands',
-    path,
-    bytes,
-    maxFileSize,
-    maxCommandDepth,
-  );
+  const parsed = parseJsonFile<Record<string, unknown>>('commands', path, bytes, {
+    maxSize: maxFileSize,
+    maxDepth: maxCommandDepth,
+  });
   if ('faults' in parsed) return { page: undefined, faults: parsed.faults };
   const { data, faultAt } = parsed.value;
   return { page: { data, page: '', faultAt }, faults: [] };

@@ -28,20 +28,25 @@ interface JsonFile<T> {
   readonly faultAt: Page['faultAt'];
 }
 
+interface JsonFileOptions {
+  /** Bytes. */
+  readonly maxSize: number;
+  /** Levels of objects and lists. */
+  readonly maxDepth?: number;
+  /** As of validate. */
+  readonly former?: unknown;
+}
+
 /**
  * Parses a file by its schema. Finds all faults at once; never throws.
  * @param path what faults name
  * @param reading its bytes, or why it cannot be read
- * @param depth levels of objects and lists at most
- * @param former as of validate
  */
 export function parseJsonFile<T>(
   schema: SchemaName,
   path: string,
   reading: Buffer | string,
-  maxSize: number,
-  depth?: number,
-  former?: unknown,
+  { maxSize, maxDepth, former }: JsonFileOptions,
 ): Parsed<JsonFile<T>> {
   const refuse = (rule: string, message: string) => ({ faults: [createFileFault(path, rule, message)] });
   if (typeof reading === 'string') return refuse('regular-file', reading);
@@ -53,7 +58,7 @@ export function parseJsonFile<T>(
   const at = (offset: number, rule: string, message: string): Fault => {
     return { path, ...findPosition(text, offset), rule, message };
   };
-  const read = readStrictJson(text, 'the file', depth);
+  const read = readStrictJson(text, 'the file', maxDepth);
   if ('faults' in read)
     return { faults: read.faults.map(({ offset, rule, message }) => at(offset, rule, message)) };
   const offsetOf = createLocator(text);
@@ -83,7 +88,7 @@ export function parseProfile(name: string, bytes: Buffer, former?: unknown): Par
     const message = `this is not a profile: name it ${peopleFolder}/<account>.json, or remove it`;
     return { faults: [createFileFault(path, 'stray-file', message)] };
   }
-  const parsed = parseJsonFile<ProfileFile>('profile', path, bytes, maxProfileSize, undefined, former);
+  const parsed = parseJsonFile<ProfileFile>('profile', path, bytes, { maxSize: maxProfileSize, former });
   if ('faults' in parsed) return parsed;
   return { value: { website: null, description: {}, ...parsed.value.data } };
 }

@@ -47,7 +47,7 @@ export function locateBlocked(root: string, file: string | null) {
 /** Parses `blocked.json`; where there is none, nothing is blocked. */
 export function parseBlocked(reading: FileReading): Parsed<Blocked> {
   if (reading === undefined) return { value: nothingBlocked };
-  const parsed = parseJsonFile<BlockedFile>('blocked', blockedName, reading, maxReadSize);
+  const parsed = parseJsonFile<BlockedFile>('blocked', blockedName, reading, { maxSize: maxReadSize });
   return 'faults' in parsed ? parsed : { value: { ...nothingBlocked, ...parsed.value.data } };
 }
 

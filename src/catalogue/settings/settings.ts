@@ -309,7 +309,7 @@ export function parseSettings(
 ): SettingsReading {
   if (reading === undefined)
     return { found: false, text: null, settings: toSettings(), faults: [], logoPath: null };
-  const parsed = parseJsonFile<SettingsFile>('settings', settingsName, reading, maxSettingsSize);
+  const parsed = parseJsonFile<SettingsFile>('settings', settingsName, reading, { maxSize: maxSettingsSize });
   if ('faults' in parsed)
     return { found: true, text: null, settings: undefined, faults: parsed.faults, logoPath: null };
   const { data: file, text, faultAt } = parsed.value;

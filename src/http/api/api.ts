@@ -2,8 +2,8 @@ import { Router } from '@koa/router';
 import type { BotId } from '../../bot/id.ts';
 import type { OpenCatalogue } from '../../catalogue/catalogue.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
-import type { Clone } from '../../git/clone.ts';
-import type { Committer } from '../../git/committer.ts';
+import type { Clone } from '../../git/branch/clone.ts';
+import type { Committer } from '../../git/branch/committer.ts';
 import type { OpenImages } from '../../images/images.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Login } from '../../login/login.ts';
@@ -63,7 +63,7 @@ export interface Api {
 }
 
 export function createApi(parts: ApiParts): Api {
-  const { config, bots, lists, authors, state, countHistory, cache, feed, images, sync, log } = parts;
+  const { config, bots, state, countHistory, cache, feed, images, sync, log } = parts;
   const { baseUrl, remote } = config;
   const settings = () => parts.catalogue.settings.current;
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
@@ -85,12 +85,12 @@ export function createApi(parts: ApiParts): Api {
     acknowledge: sync && remote?.ack === 'remote' ? async () => await sync.waitForPush() : null,
   });
   const reads = new Router();
-  addReadRoutes(reads, bots, lists, authors, parts.catalogue.collections, baseUrl, settings);
+  addReadRoutes(reads, { ...parts, collections: parts.catalogue.collections, baseUrl, settings });
   addCountsRoute(reads, bots, countHistory);
   addLatestCountsRoute(reads, bots, state, cache, settings);
-  const exports = createExportPlaces();
-  addCountHistoryRoute(reads, bots, countHistory, exports, cache, settings);
-  addExportRoute(reads, bots, config.catalogue, parts.repositoryOpener, feed, exports, cache, settings);
+  const places = createExportPlaces();
+  addCountHistoryRoute(reads, { ...parts, places, settings });
+  addExportRoute(reads, { ...parts, root: config.catalogue, places, settings });
   addChangesRoute(reads, bots, parts.changes, baseUrl);
   addFeedRoute(reads, feed, baseUrl);
   addOpenApiRoute(reads, baseUrl, settings);

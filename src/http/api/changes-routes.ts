@@ -5,14 +5,13 @@ import type { Router } from '@koa/router';
 import type { StatedPermissions } from '../../bot/invite.ts';
 import { type BotChange, readBotChanges, type ReadonlyChanges } from '../../catalogue/changes/bot-changes.ts';
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
-import { limitParameter, type ListParameter, refuse } from '../../catalogue/lists/parameters.ts';
+import { limitParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot, ensureComplete } from '../request.ts';
-import { createQueryParameters, createReference, describeRead, type Paths, toJson } from './operation.ts';
 
 /**
  * Adds what changed in the catalogue, page by page and as server-sent events.
@@ -35,7 +34,7 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
     const { tip } = feed;
     if (tip === undefined) throw createNoHistoryError();
-    const { since = tip, limit = defaultLimit } = values as { since?: string; limit?: number };
+    const { since = tip, limit = defaultLimit } = values;
     const page = await feed.read(since, limit, ctx.ip);
     if (isStream) {
       streams.take(ctx);
@@ -68,18 +67,13 @@ const maxStreams = 1000;
 const maxStreamsPerClient = 50;
 
 /** The parameters of GET /api/v2/changes. */
-const feedParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
-  Object.entries({
-    since: {
-      parse: ([text]) =>
-        isChangeCursor(text) ? text : refuse('it is not a cursor: take it from “next” of a response'),
-      description:
-        'The cursor after which the changes begin. Without it, no changes: only `next`, the current cursor.',
-      schema: { type: 'string' },
-    },
-    limit: { ...limitParameter, description: 'How many changes to return, 1 to 1,000. Without it, 100.' },
-  } satisfies Record<string, ListParameter<unknown, null>>),
-);
+const feedParameters = {
+  since: {
+    parse: ([text]) =>
+      isChangeCursor(text) ? text : refuse('it is not a cursor: take it from “next” of a response'),
+  },
+  limit: limitParameter,
+} satisfies QueryTable;
 
 /**
  * Yields the events of a page of changes, then those that follow, until the service stops, the reader is gone or the cursor
@@ -139,7 +133,7 @@ export function addChangesRoute(
     if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
     ensureComplete(index);
     const stamp = index.stamp(bot.id);
-    const page = await readBotChanges(index, bot.id, values['after'] as string | undefined);
+    const page = await readBotChanges(index, bot.id, values.after);
     const body = Buffer.from(JSON.stringify(page.changes.map(toRecord)));
     const next = page.next && { Link: `<${baseUrl}${ctx.path}?after=${page.next}>; rel="next"` };
     const current = (): boolean => bots.get(bot.id) === bot && index.stamp(bot.id) === stamp;
@@ -149,16 +143,7 @@ export function addChangesRoute(
 }
 
 /** The parameters of GET /api/v2/bots/:id/changes. */
-const changeParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map([
-  [
-    'after',
-    {
-      parse: ([text]) => text,
-      description: 'A value from the `Link` header of the previous page. Without it, the first page.',
-      schema: { type: 'string' },
-    },
-  ],
-]);
+const changeParameters = { after: { parse: ([text]) => text } } satisfies QueryTable;
 
 function toRecord({ commit, time, by, isNewBot, pages, hasOtherCommands, invite }: BotChange): object {
   return {
@@ -176,39 +161,3 @@ function toRecord({ commit, time, by, isNewBot, pages, hasOtherCommands, invite 
 function listPermissionNames({ groups, unknownBits }: StatedPermissions): string[] {
   return [...groups.flatMap(({ permissions }) => permissions), ...unknownBits.map((bit) => `bit ${bit}`)];
 }
-
-export const changePaths: Paths = {
-  '/api/v2/bots/{id}/changes': describeRead({
-    operationId: 'getChanges',
-    summary: 'List the changes of a bot',
-    description:
-      'The commits that changed the bot, 50 at a time, the newest first: by their own times, then by their ids, on every machine alike. `by` is a person, the API, or an account whose proposal was accepted. `permissions` are those of the invite link. In `fields`, `before` or `after` is left out where there is no value, and both for the text of a page. A feed reader follows `/feeds/bot/ID.atom`.',
-    parameters: [createReference('parameters', 'bot'), ...createQueryParameters(changeParameters)],
-    returns: 'The changes. `Link` is the next page.',
-    content: toJson({ type: 'array', items: { $ref: 'change-record.schema.json' } }),
-    headers: ['Link'],
-    problems: [404],
-  }),
-  '/api/v2/changes': describeRead({
-    operationId: 'followCatalogue',
-    summary: 'Follow the changes of all bots',
-    description:
-      'What was added, changed and removed, in the order of commits, after a cursor. A change is listed after the new record is served, once for each commit or merge: read the bot again. Counts are not included. `Accept: text/event-stream` returns the same as events, and stays open: `event` is `added`, `changed` or `removed`, `data` the change, `id` the cursor after it, which `Last-Event-ID` brings back.',
-    parameters: [...createQueryParameters(feedParameters), createReference('parameters', 'Last-Event-ID')],
-    returns:
-      'The changes, the oldest first. `next`, which is in `Link` too, is where the next page begins, and `more` whether there is something now: if not, ask again later. A page may have fewer changes than there could be.',
-    content: {
-      ...toJson({ $ref: 'catalogue-changes.schema.json' }),
-      'text/event-stream': {
-        schema: {
-          type: 'string',
-          description: 'The `data` of each event is one such document.',
-          contentMediaType: 'application/json',
-          contentSchema: { $ref: 'catalogue-changes.schema.json#/properties/changes/items' },
-        },
-      },
-    },
-    headers: ['Link', 'X-Accel-Buffering'],
-    problems: [410],
-  }),
-};

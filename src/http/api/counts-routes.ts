@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { msPerDay } from '../../bot/clock.ts';
 import { compareBotIds } from '../../bot/id.ts';
-import { type ListParameter, type ParameterTexts, refuse } from '../../catalogue/lists/parameters.ts';
+import { type ParameterTexts, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt, CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
@@ -14,20 +14,12 @@ import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDataHeaders, createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, findKnownBot } from '../request.ts';
-import {
-  createQueryParameters,
-  createReference,
-  describeRead,
-  type Paths,
-  toJson,
-  toLines,
-} from './operation.ts';
 
 /** Adds a bot's counts over time, as JSON or CSV. */
 export function addCountsRoute(router: Router, bots: BotIndex, countHistory: ReadonlyCountHistory): void {
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const { from, to } = parseDays(parseQuery(ctx), countParameters, maxDays, countHistory.present());
+    const { from, to } = parseDays(parseQuery(ctx), maxDays, countHistory.present());
     const kind = chooseType(ctx, ['application/json', 'text/csv']);
     await ensureRead(countHistory);
     const last = Math.min(to ?? Number.POSITIVE_INFINITY, countHistory.present());
@@ -57,22 +49,8 @@ interface DaysQuery {
 /** The maximum number of days in a response: ten years. */
 const maxDays = 3660;
 
-/** A parameter that is a time. */
-const timeParameter = {
-  parse: parseTime,
-  schema: { type: 'string', examples: ['2026-11-22', '2026-11-22T05:00Z'] },
-};
-
-/** The parameters of GET /api/v2/bots/:id/counts. */
-const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map(
-  Object.entries({
-    from: {
-      ...timeParameter,
-      description: 'The first day, or a time in it. Without it, that of the first count.',
-    },
-    to: { ...timeParameter, description: 'The last day, of at most 3,660. Without it, today.' },
-  } satisfies Record<string, ListParameter<unknown, null>>),
-);
+/** The parameters of counts over time. */
+const dayParameters = { from: { parse: parseTime }, to: { parse: parseTime } } satisfies QueryTable;
 
 /**
  * Reads a query for counts over time.
@@ -80,15 +58,9 @@ const countParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new M
  * @param present the day that is not over
  * @throws {ProblemError} bad-query, naming every unknown parameter and every bad value at once
  */
-function parseDays(
-  params: URLSearchParams,
-  parameters: typeof countParameters,
-  max: number,
-  present: number,
-): DaysQuery {
-  const { values, errors } = readParameters(params, parameters, null);
-  const given = values as Partial<DaysQuery>;
-  const [from, to] = [given.from, given.to].map((time) => time && Math.floor(time / msPerDay));
+function parseDays(params: URLSearchParams, max: number, present: number): DaysQuery {
+  const { values, errors } = readParameters(params, dayParameters, null);
+  const [from, to] = [values.from, values.to].map((time) => time && Math.floor(time / msPerDay));
   const days = from === undefined ? 0 : (to ?? present) - from + 1;
   if (to !== undefined && days < 1 && from !== undefined)
     errors.push({ pointer: '?from', detail: 'it is after “to”: send the earlier time as “from”' });
@@ -124,18 +96,18 @@ function formatDay(day: number): string {
   return new Date(day * msPerDay).toISOString().slice(0, 10);
 }
 
-/**
- * Adds the counts over time of all listed bots, a line for each day and bot.
- * @param places for responses that are sent for long
- */
-export function addCountHistoryRoute(
-  router: Router,
-  bots: BotIndex,
-  countHistory: Pick<CountHistory, 'files' | 'isRead' | 'present' | 'readDays'>,
-  places: ClientPlaces,
-  cache: CurrentCache,
-  settings: () => Pick<CatalogueSettings, 'license'>,
-): void {
+interface CountHistoryRouteParts {
+  readonly bots: BotIndex;
+  readonly countHistory: Pick<CountHistory, 'files' | 'isRead' | 'present' | 'readDays'>;
+  /** For responses that are sent for long. */
+  readonly places: ClientPlaces;
+  readonly cache: CurrentCache;
+  readonly settings: () => Pick<CatalogueSettings, 'license'>;
+}
+
+/** Adds the counts over time of all listed bots, a line for each day and bot. */
+export function addCountHistoryRoute(router: Router, parts: CountHistoryRouteParts): void {
+  const { bots, countHistory, places, cache, settings } = parts;
   const listIds = async (): Promise<ListedIds> => {
     const all = await bots.sorted();
     const hash = createHash('sha1');
@@ -144,7 +116,7 @@ export function addCountHistoryRoute(
   };
   router.get(['/api/v2/counts/history.ndjson', '/api/v2/counts/history.csv'], async (ctx) => {
     const present = countHistory.present();
-    const query = parseDays(parseQuery(ctx), historyParameters, maxHistoryDays, present);
+    const query = parseDays(parseQuery(ctx), maxHistoryDays, present);
     const { to = present, from = to - defaultHistoryDays } = query;
     places.take(ctx);
     await ensureRead(countHistory);
@@ -175,17 +147,6 @@ interface ListedIds {
 const maxHistoryDays = 366;
 
 const defaultHistoryDays = 30;
-
-/** The parameters of the counts over time of all bots. */
-const historyParameters: typeof countParameters = new Map(
-  Object.entries({
-    from: {
-      ...timeParameter,
-      description: 'The first day, or a time in it. Without it, 30 days before the last.',
-    },
-    to: { ...timeParameter, description: 'The last day, of at most 366. Without it, yesterday.' },
-  } satisfies Record<string, ListParameter<unknown, null>>),
-);
 
 interface DayFormat {
   readonly begin: string;
@@ -248,9 +209,9 @@ export function addLatestCountsRoute(
     return { all, values, digest: hash.update(values).digest('base64url') };
   };
   router.get('/api/v2/counts', async (ctx) => {
-    const { values: given, errors } = readParameters(parseQuery(ctx), latestCountParameters, null);
+    const { values, errors } = readParameters(parseQuery(ctx), latestCountParameters, null);
     if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
-    const since = (given['since'] as number | undefined) ?? never;
+    const { since = never } = values;
     const kind = chooseType(ctx, Object.keys(countFormats) as (keyof typeof countFormats)[]);
     const moment = await cache.get('counts', read);
     const readCounts = (): AsyncIterable<Buffer> =>
@@ -270,15 +231,7 @@ export function addLatestCountsRoute(
 }
 
 /** The parameters of GET /api/v2/counts. */
-const latestCountParameters: ReadonlyMap<string, ListParameter<unknown, null>> = new Map([
-  [
-    'since',
-    {
-      ...timeParameter,
-      description: 'Only counts that were reported later than this day or time. Without it, all.',
-    },
-  ],
-]);
+const latestCountParameters = { since: { parse: parseTime } } satisfies QueryTable;
 
 /** The counts of one moment. */
 interface CountsMoment {
@@ -354,60 +307,3 @@ const partLength = 4096;
 
 /** Bots that post every half hour have fewer. */
 const maxSeconds = 4000;
-
-const history = {
-  parameters: createQueryParameters(historyParameters),
-  returns: 'The counts.',
-  headers: ['Link'],
-};
-
-export const countPaths: Paths = {
-  '/api/v2/bots/{id}/counts': describeRead({
-    operationId: 'getCounts',
-    summary: 'Read the counts of a bot over time',
-    description:
-      'The number of servers of the bot at the end of each day (UTC), kept forever; the last day is not over. `Accept: text/csv` returns CSV.',
-    parameters: [createReference('parameters', 'bot'), ...createQueryParameters(countParameters)],
-    returns: 'The counts, the oldest first. `at` is the day.',
-    content: {
-      ...toJson({ type: 'array', items: { $ref: 'definitions.schema.json#/$defs/countAt' } }),
-      'text/csv': { schema: { type: 'string' }, example: 'at,count\r\n2026-11-22,156\r\n' },
-    },
-    problems: [404],
-  }),
-  '/api/v2/counts/history.ndjson': describeRead({
-    operationId: 'exportCounts',
-    summary: 'Export the counts of all bots over time',
-    description:
-      'One line of JSON for each day and bot: in how many servers the bot was at the end of the day (UTC), by day and id. A bot without a line still has its count of the day before; the day that is not over has none yet.',
-    ...history,
-    content: toLines('dailyCount'),
-  }),
-  '/api/v2/counts/history.csv': describeRead({
-    operationId: 'exportCountsAsCsv',
-    summary: 'Export the counts of all bots over time as CSV',
-    description: 'The same as `GET /api/v2/counts/history.ndjson`, with the columns `at`, `id` and `count`.',
-    ...history,
-    content: { 'text/csv': { schema: { type: 'string' } } },
-  }),
-  '/api/v2/counts': describeRead({
-    operationId: 'getLatestCounts',
-    summary: 'Read the latest count of each bot',
-    description:
-      'The latest count of each bot that has one, and when it was reported. Another machine of the service may add a count minutes after its `reportedAt`: send as `since` the `Date` of the previous response minus ten minutes, and read all once a day. `Accept: text/csv` or `application/x-ndjson` returns a line for each bot.',
-    parameters: createQueryParameters(latestCountParameters),
-    returns: 'The counts by bot; they may be some seconds old.',
-    headers: ['Link'],
-    content: {
-      ...toJson({
-        type: 'object',
-        additionalProperties: { $ref: 'definitions.schema.json#/$defs/latestCount' },
-      }),
-      ...toLines('countOfBot'),
-      'text/csv': {
-        schema: { type: 'string' },
-        example: 'id,count,reportedAt\r\n190519304972663312,156,2026-11-22T05:00:00.000Z\r\n',
-      },
-    },
-  }),
-};

@@ -16,26 +16,27 @@ import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
 import { createNoHistoryError } from './changes-routes.ts';
-import { describeRead, type Paths, toLines } from './operation.ts';
 import { refuseQuery } from './read-routes.ts';
+
+interface ExportRouteParts {
+  readonly bots: BotIndex;
+  /** The folder that holds `bots/`. */
+  readonly root: string;
+  readonly repositoryOpener: RepositoryOpener;
+  /** Has the last commit that is served. */
+  readonly feed: Pick<ChangeFeed, 'tip'>;
+  /** For responses that are sent for long. */
+  readonly places: ClientPlaces;
+  readonly cache: CurrentCache;
+  readonly settings: () => Pick<CatalogueSettings, 'license'>;
+}
 
 /**
  * Adds all bots with their files, a JSON document a line. While the service starts, and the last commit is not known yet,
  * it is 503 as /api/v2/changes is: an export without a cursor could not be followed.
- * @param root the folder that holds `bots/`
- * @param feed has the last commit that is served
- * @param places for responses that are sent for long
  */
-export function addExportRoute(
-  router: Router,
-  bots: BotIndex,
-  root: string,
-  repositoryOpener: RepositoryOpener,
-  feed: Pick<ChangeFeed, 'tip'>,
-  places: ClientPlaces,
-  cache: CurrentCache,
-  settings: () => Pick<CatalogueSettings, 'license'>,
-): void {
+export function addExportRoute(router: Router, parts: ExportRouteParts): void {
+  const { bots, root, repositoryOpener, feed, places, cache, settings } = parts;
   const readExport = async (): Promise<Export> => {
     // Before the bots: a client that follows the changes from there misses none.
     const cursor = feed.tip;
@@ -94,30 +95,6 @@ export function createExportPlaces(): ClientPlaces {
 const maxExports = 8;
 
 const maxExportsPerClient = 2;
-
-const exportReturns = {
-  returns:
-    'The bots. `GET /api/v2/changes` continues without a gap from `X-Cursor`, which is missing only without a Git history.',
-  headers: ['Link', 'X-Cursor'],
-};
-
-export const exportPaths: Paths = {
-  '/api/v2/export.ndjson': describeRead({
-    operationId: 'exportBots',
-    summary: 'Export all bots with their files',
-    description:
-      'A line of JSON for each bot, by id: the response of `GET /api/v2/bots/:id`, and in `files` the path and text of each file. A faulty file has its last valid version, or is left out if Git no longer has it. Counts are separate: `GET /api/v2/counts`.',
-    ...exportReturns,
-    content: toLines('exportLine'),
-  }),
-  '/api/v2/export.ndjson.gz': describeRead({
-    operationId: 'exportBotsPacked',
-    summary: 'Export all bots as a gzip file',
-    description: 'The same as `GET /api/v2/export.ndjson`, packed.',
-    ...exportReturns,
-    content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
-  }),
-};
 
 /** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
 export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 'read'>): void {

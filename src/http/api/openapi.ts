@@ -3,14 +3,10 @@ import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
 import type { Category } from '../../../schemas/types.ts';
 import { readSchema, type SchemaDocument, type SchemaName } from '../../bot/schemas.ts';
+import { type ListParameter, listParameters } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf } from '../../lib/network.ts';
 import { createDocument, isSpdx, send } from '../representation.ts';
-import { changePaths } from './changes-routes.ts';
-import { countPaths } from './counts-routes.ts';
-import { exportPaths } from './file-routes.ts';
-import type { Json, JsonObject, Paths } from './operation.ts';
-import { otherReadPaths, readPaths } from './read-routes.ts';
 
 /**
  * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.
@@ -38,6 +34,7 @@ export function openApi(
 ): object {
   const file = fileURLToPath(import.meta.resolve('#openapi'));
   const { info, components, paths, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Written;
+  paths['/api/v2/bots'].get.parameters.unshift(...describeListParameters());
   const { schemas, convert } = createConverter(categories);
   return {
     ...rest,
@@ -50,16 +47,7 @@ export function openApi(
       }),
     },
     servers: [{ url: baseUrl }],
-    paths: convert({
-      ...readPaths,
-      ...paths,
-      [botPath]: { ...readPaths[botPath], ...paths[botPath] },
-      [commandsPath]: { ...paths[commandsPath], ...readPaths[commandsPath] },
-      ...countPaths,
-      ...exportPaths,
-      ...changePaths,
-      ...otherReadPaths,
-    }),
+    paths: convert(paths),
     components: { ...(convert(components) as JsonObject), schemas },
   };
 }
@@ -70,11 +58,29 @@ function describeLicense(license: string | null): string {
     : `The licence of data and texts: ${license}.`;
 }
 
-const botPath = '/api/v2/bots/{id}';
-const commandsPath = '/api/v2/bots/{id}/commands';
+/** The file, without the query parameters of the list of bots. A `$ref` is one as in `schemas/`. */
+interface Written extends Readonly<Record<'info' | 'components', JsonObject>> {
+  readonly paths: JsonObject & {
+    readonly '/api/v2/bots': { readonly get: { readonly parameters: Json[] } };
+  };
+}
 
-/** The file has the operations that write; the others are in the files of their routes. */
-type Written = Readonly<Record<'info' | 'components', JsonObject> & Record<'paths', Paths>>;
+type Json = string | number | boolean | null | undefined | readonly Json[] | JsonObject;
+type JsonObject = { readonly [key: string]: Json };
+
+function describeListParameters(): JsonObject[] {
+  return Object.entries<ListParameter<unknown>>(listParameters).map(
+    ([name, { description, schema, example, repeats }]) => ({
+      name,
+      in: 'query',
+      description,
+      schema: { ...schema },
+      example,
+      // The default, without which orval joins a list by commas.
+      explode: repeats,
+    }),
+  );
+}
 
 /** Where a schema is. */
 interface SchemaPlace {
@@ -127,7 +133,10 @@ function createConverter(categories: readonly Category[]): {
     const target = keys.reduce((inner, key) => inner[key] as JsonObject, schema as JsonObject);
     // Commands are sent as Discord's API has them, and their other keys are ignored.
     const there = { file, isSent: place.isSent && file !== 'commands' };
-    if (title !== undefined) return addComponent(title, { ...target, ...rest }, there);
+    if (title !== undefined) {
+      const properties = { ...(target['properties'] as JsonObject), ...(rest['properties'] as JsonObject) };
+      return addComponent(title, { ...target, ...rest, properties }, there);
+    }
     const name = keys[0] === '$defs' ? keys.at(-1) : target['title'];
     if (typeof name !== 'string' || '$ref' in target) return convert({ ...target, ...rest }, there);
     return { ...addComponent(name, target, there), ...convertKeys(rest, place) };

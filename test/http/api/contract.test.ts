@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 // oxlint-disable-next-line no-restricted-imports -- validates by the document alone, and not as the service does
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { msPerDay } from '../../../src/bot/clock.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -23,17 +24,22 @@ describe('the responses of the API', () => {
   let token: string;
   let other: string;
   let unlisted: string;
-  /** Operations and statuses that were seen. */
+  /** Operations and statuses that were seen, and the headers of those with status 200. */
   const seen = new Set<string>();
 
   before(async () => {
     const pages = { [pagePath('7')]: mainPage({ authors: ['7'] }), [pagePath('9')]: mainPage() };
     const { folder: root } = testRepository({
       ...pages,
+      'botshelf.json': '{ "license": "CC-BY-4.0" }',
       'collections/all.en.md': collection({ bots: ['7', '9'] }),
+      'collections/more.en.md': collection({ bots: ['7', '9'] }),
     });
     commitCounts(root, [{ time: Math.floor(Date.now() / 1000) - 86_400, counts: { 7: 150 } }]);
-    service = await startTestService({}, { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '6' } });
+    service = await startTestService(
+      {},
+      { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '6', BOTSHELF_RATE_LIMIT: '120' } },
+    );
     token = await issueTestToken(service.root, '7');
     other = await issueTestToken(service.root, '9');
     unlisted = await issueTestToken(service.root, '8');
@@ -68,6 +74,7 @@ describe('the responses of the API', () => {
       const [, header] =
         Object.entries(described.headers ?? {}).find(([known]) => known.toLowerCase() === name) ?? [];
       ok(header, `${label} has the header ${name}, which is not described`);
+      seen.add(`${method} ${path} ${status} ${name}`);
       match(value, resolve(header).schema.type === 'integer' ? /^\d+$/ : /./, `${label}: ${name}`);
     }
     const [type = ''] = response.headers.get('content-type')?.split(';') ?? [];
@@ -118,6 +125,33 @@ describe('the responses of the API', () => {
         /post counts to POST \/api\/v2\/bots\/7\/stats, read them at \/api\/v2\/bots\/7\/counts$/,
       );
     }
+  });
+
+  it('refuse a limit, and a number of days, that is just over the one of the document', async () => {
+    const checked: string[] = [];
+    const today = Date.now();
+    const day = (ago: number): string => new Date(today - ago * msPerDay).toISOString().slice(0, 10);
+    for (const [path, { get }] of Object.entries(document.paths))
+      for (const { name, description = '', schema } of get?.parameters ?? []) {
+        const [, days] = /^The last day, of at most ([\d,]+)\./.exec(description) ?? [];
+        const max = schema?.maximum ?? Number(days?.replace(',', ''));
+        if (Number.isNaN(max)) continue;
+        const query = (n: number): string =>
+          days === undefined ? `${name}=${n}` : `from=${day(n - 1)}&to=${day(0)}`;
+        await send(path, 200, {}, `${path}?${query(schema?.minimum ?? 2)}`);
+        await send(path, 200, {}, `${path}?${query(max)}`);
+        for (const n of [0, max + 1]) await send(path, 400, {}, `${path}?${query(n)}`);
+        checked.push(`${path} ${name}`);
+      }
+    deepStrictEqual(checked, [
+      '/api/v2/bots limit',
+      '/api/v2/bots/{id}/counts to',
+      '/api/v2/counts/history.ndjson to',
+      '/api/v2/counts/history.csv to',
+      '/api/v2/changes limit',
+      '/api/v2/collections limit',
+      '/api/v2/authors limit',
+    ]);
   });
 
   it('are those of the OpenAPI document: status, headers and body of every one @slow', async () => {
@@ -191,20 +225,24 @@ describe('the responses of the API', () => {
 
     const unseen = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { responses }]) =>
-        Object.keys(responses)
+        [
+          ...Object.keys(responses),
+          ...Object.keys(resolve(responses['200'])?.headers ?? {}).map((name) => `200 ${name.toLowerCase()}`),
+        ]
           .map((status) => `${method.toUpperCase()} ${path} ${status}`)
           .filter(
             (each) => !seen.has(each) && !/^GET .* 429$|^(?:GET .*|POST .*\/stats) 503$| default$/.test(each),
           ),
       ),
     );
-    // It needs a Git server that is away, and 403 a read-only copy.
+    // Status 202 needs a Git server that is away, 403 a read-only copy, and the next page of changes 51 commits.
     deepStrictEqual(unseen, [
       `POST ${bot} 202`,
       `PUT ${commands} 202`,
       `POST ${bot}/stats 202`,
       `POST ${ownStats} 202`,
       `POST ${ownStats} 403`,
+      `GET ${bot}/changes 200 link`,
     ]);
   });
 });
@@ -261,6 +299,11 @@ interface DescribedResponse extends Partial<Content> {
 }
 
 interface Operation {
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly description?: string;
+    readonly schema?: { readonly minimum?: number; readonly maximum?: number };
+  }[];
   readonly requestBody?: Content;
   readonly responses: Readonly<Record<string, DescribedResponse | Reference>>;
 }

@@ -142,7 +142,9 @@ describe('GET /api/v2/export.ndjson before the last commit is known', () => {
       const feed: { tip: string | undefined } = { tip: undefined };
       const router = new Router();
       const [places, cache] = [createExportPlaces(), new CurrentCache()];
-      addExportRoute(router, bots, folder, openerOf(folder), feed, places, cache, () => ({ license: null }));
+      const repositoryOpener = openerOf(folder);
+      const settings = () => ({ license: null });
+      addExportRoute(router, { bots, root: folder, repositoryOpener, feed, places, cache, settings });
       const { send } = await serveHandler(router.routes() as Middleware);
       const read = async (): Promise<unknown[]> => {
         const { status, headers } = await send('GET', '/api/v2/export.ndjson');

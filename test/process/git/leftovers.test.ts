@@ -10,7 +10,7 @@ const source = (name: string): string =>
   JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href);
 
 const recovering = `
-  const { cleanUpAfterCrash } = await import(${source('git/maintenance')});
+  const { cleanUpAfterCrash } = await import(${source('git/leftovers')});
   const { openRepository } = await import(${source('git/repository')});
   const { silentLog } = await import(${source('lib/log')});
   const repository = await openRepository(process.argv[1]);

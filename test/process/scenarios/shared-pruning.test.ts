@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
-import { Committer } from '../../../src/git/committer.ts';
+import { Committer } from '../../../src/git/branch/committer.ts';
 import { RepositoryOpener } from '../../../src/git/repository.ts';
 import { createStateRef } from '../../../src/counts/state-ref.ts';
 import { Sync } from '../../../src/sync/sync.ts';

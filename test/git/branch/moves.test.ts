@@ -11,21 +11,21 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isUnavailable } from '../../src/bot/errors.ts';
-import type { Committer } from '../../src/git/committer.ts';
-import { CommitEvents } from '../../src/git/branch-feed.ts';
-import { maxObjectBytes } from '../../src/git/objects.ts';
-import { GitRunner } from '../../src/git/git-runner.ts';
-import { RepositoryOpener } from '../../src/git/repository.ts';
-import { type Log, silentLog } from '../../src/lib/log.ts';
-import { committerOn, committerWith } from '../support/committing.ts';
-import { eventually } from '../support/eventually.ts';
-import { keyEditor, type KeyEdit, setKey } from '../support/keys.ts';
-import { recordedLog } from '../support/recorded-log.ts';
-import { goOnAlone, replaceGit } from '../support/replaced-git.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { gitSync } from '../support/run-sync.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { isUnavailable } from '../../../src/bot/errors.ts';
+import type { Committer } from '../../../src/git/branch/committer.ts';
+import type { CommitEvent } from '../../../src/git/branch/feed.ts';
+import { maxObjectBytes } from '../../../src/git/objects.ts';
+import { GitRunner } from '../../../src/git/git-runner.ts';
+import { RepositoryOpener } from '../../../src/git/repository.ts';
+import { type Log, silentLog } from '../../../src/lib/log.ts';
+import { committerOn, committerWith } from '../../support/committing.ts';
+import { eventually } from '../../support/eventually.ts';
+import { keyEditor, type KeyEdit, setKey } from '../../support/keys.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
+import { goOnAlone, replaceGit } from '../../support/replaced-git.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { gitSync } from '../../support/run-sync.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';
@@ -35,16 +35,15 @@ describe('a commit of the service', () => {
   it('is published once its files and the index are in place, whether it is of edits or a merge @slow', async () => {
     const repository = testRepository({ [path]: text });
     const merge = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
-    const commits = new CommitEvents(silentLog);
     const seen: string[] = [];
     const contents = new Map([[path, Buffer.from(text.replace('fun', 'music'))]]);
-    commits.subscribe((event) => {
+    const publish = (event: CommitEvent): void => {
       strictEqual(repository.git('rev-parse', 'HEAD'), event.commit);
       if (event.commit === merge) strictEqual(event.ref === 'branch' && event.contents, contents);
       strictEqual(repository.status(), '');
       seen.push(/category: (.*)/.exec(repository.read(path))?.[1] ?? '');
-    });
-    const committer = committerOn(repository.folder, { commits });
+    };
+    const committer = committerOn(repository.folder, { branch: { publish } });
     await committer.move(async () => ({ commit: merge, refs: new Map(), contents }));
     await committer.commit(setKey(path, 'category', 'games'));
     deepStrictEqual(seen, ['music', 'games']);
@@ -94,12 +93,11 @@ describe('a commit of the service', () => {
     const repository = testRepository({ [path]: text });
     const commit = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
     const folder = join(repository.folder, '.git/refs/botshelf');
-    const commits = new CommitEvents(silentLog);
-    commits.subscribe(() => {
+    const publish = (): void => {
       renameSync(folder, `${folder}.away`);
       symlinkSync('botshelf', folder);
-    });
-    const committer = committerOn(repository.folder, { commits });
+    };
+    const committer = committerOn(repository.folder, { branch: { publish } });
     const unconfirmed = {
       code: 'unavailable',
       message: /saved in Git, but the disk did not confirm it/,

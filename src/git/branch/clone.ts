@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BotshelfError, codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
-import { removeUnfinishedWrites } from '../lib/files.ts';
-import type { Log } from '../lib/log.ts';
-import { SerialQueue } from '../lib/serial-queue.ts';
-import { BranchFeed, CommitEvents } from './branch-feed.ts';
-import { GitRunner } from './git-runner.ts';
-import { findTreeEntries } from './history.ts';
+import { BotshelfError, codeOf, isError, messageOf, UserError } from '../../lib/errors.ts';
+import { removeUnfinishedWrites } from '../../lib/files.ts';
+import type { Log } from '../../lib/log.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { BranchFeed } from './feed.ts';
+import { GitRunner } from '../git-runner.ts';
+import { findTreeEntries } from '../history.ts';
 import {
   askHolder,
   type InstanceLock,
@@ -17,10 +17,10 @@ import {
   takeInstanceLock,
   waitResponse,
 } from './locks.ts';
-import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
-import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from './remotes.ts';
-import { readHead, type Repository, RepositoryOpener, toUnavailableError } from './repository.ts';
-import type { GitClient } from './run-git.ts';
+import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
+import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from '../hosts.ts';
+import { readHead, type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
+import type { GitClient } from '../run-git.ts';
 
 /** The clone that a service has for itself. */
 export interface Clone {
@@ -29,9 +29,7 @@ export interface Clone {
   readonly var: string;
   /** Whether a person edits the catalogue in the clone. */
   readonly isEdited: boolean;
-  /** Each commit of this service. */
-  readonly commits: CommitEvents;
-  /** The commits on the branch, by any committer. */
+  /** The commits on the branch, by any committer, and those of this service. */
   readonly branch: BranchFeed;
   /** Null if there is none. */
   readonly origin: Origin | null;
@@ -81,19 +79,18 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
     const respond: Respond = async (request) =>
       await requests.run(async () => (await serve?.(request)) ?? waitResponse);
     const cloneLock = await takeCloneLock(repositoryOpener, log, respond);
-    const commits = new CommitEvents(log);
+    const branch = new BranchFeed({ file: join(folder, 'branch'), repositoryOpener, isEdited, log });
     return {
       repositoryOpener,
       var: folder,
       isEdited,
       isGitWriting: () => repositoryOpener.opened !== undefined && isIndexLocked(repositoryOpener.opened),
-      commits,
-      branch: new BranchFeed({ file: join(folder, 'branch'), repositoryOpener, isEdited, log }),
+      branch,
       origin: await readOrigin(repositoryOpener),
       remotePlace: remote ? await readRemotePlace(repositoryOpener, remote.remote) : undefined,
       maintain: (prune) => {
         const maintenance = new Maintenance({ repositoryOpener, log, prune });
-        commits.subscribe(() => maintenance.packAdded());
+        branch.onPublished(() => maintenance.packAdded());
         return maintenance;
       },
       serveRequests: (to) => {

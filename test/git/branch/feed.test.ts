@@ -1,14 +1,13 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { join } from 'node:path';
-import { type BranchConsumer, BranchFeed } from '../../src/git/branch-feed.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { cleanUp } from '../support/cleanup.ts';
-import { eventually } from '../support/eventually.ts';
-import { openerOf } from '../support/opened.ts';
-import { recordedLog } from '../support/recorded-log.ts';
-import { type TestRepository, testRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import type { BranchConsumer, BranchFeed } from '../../../src/git/branch/feed.ts';
+import type { Log } from '../../../src/lib/log.ts';
+import { branchFeedOf } from '../../support/branch.ts';
+import { eventually } from '../../support/eventually.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
+import { type TestRepository, testRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('the feed of the branch', () => {
   let repository: TestRepository;
@@ -18,11 +17,7 @@ describe('the feed of the branch', () => {
     file = join(tempFolder(), 'branch');
   });
 
-  const open = (log = silentLog): BranchFeed => {
-    const feed = new BranchFeed({ file, repositoryOpener: openerOf(repository.folder), log });
-    cleanUp(async () => await feed.close());
-    return feed;
-  };
+  const open = (log?: Log): BranchFeed => branchFeedOf(repository.folder, log, file);
   /** A consumer that notes where it was at each call and the steps, and fails while `failure` is set. */
   const addTo = (feed: BranchFeed): BranchConsumer & { calls: unknown[]; failure?: Error } => {
     const consumer: ReturnType<typeof addTo> = {
@@ -119,6 +114,19 @@ describe('the feed of the branch', () => {
     strictEqual(countKept(feed.signal), kept);
     await feed.close();
     deepStrictEqual([consumer.calls.length, log.lines], [50, ['error: failed: no space']]);
+  });
+
+  it('publishes a commit to every listener in order, also behind one that fails, which is logged', () => {
+    const log = recordedLog();
+    const feed = open(log);
+    const seen: string[] = [];
+    feed.onPublished(({ commit }) => seen.push(`first ${commit}`));
+    feed.onPublished(() => {
+      throw new Error('no');
+    });
+    feed.onPublished(({ commit }) => seen.push(`last ${commit}`));
+    feed.publish({ ref: 'state', commit: 'a' });
+    deepStrictEqual([seen, log.lines], [['first a', 'last a'], ['error: a listener to commits failed']]);
   });
 
   it('has the fault that another branch is checked out, in the log too, with a command that keeps its commits', async () => {

@@ -1,10 +1,10 @@
 import { deepStrictEqual, match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { committerOn } from '../support/committing.ts';
-import { setKey } from '../support/keys.ts';
-import { recordedLog } from '../support/recorded-log.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
+import { committerOn } from '../../support/committing.ts';
+import { setKey } from '../../support/keys.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
 
 const path = 'bots/001/1.en.md';
 /** One of the pages whose long paths make the index larger than some blocks of a disk. */

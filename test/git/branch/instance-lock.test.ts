@@ -5,13 +5,13 @@ import { connect } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isError } from '../../src/lib/errors.ts';
-import { askHolder, takeCloneLock, takeInstanceLock } from '../../src/git/locks.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { openerOf } from '../support/opened.ts';
-import { recordedLog } from '../support/recorded-log.ts';
-import { testRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { isError } from '../../../src/lib/errors.ts';
+import { askHolder, takeCloneLock, takeInstanceLock } from '../../../src/git/branch/locks.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import { openerOf } from '../../support/opened.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
+import { testRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const holderName = `process ${process.pid} on ${hostname()}`;
 

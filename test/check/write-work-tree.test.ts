@@ -9,7 +9,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { listTreeChanges, resolveRange, writeWorkTree } from '../../src/git/changed-files.ts';
+import { listTreeChanges, resolveRange, writeWorkTree } from '../../src/check/changed-files.ts';
 import { UserError } from '../../src/lib/errors.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { writeFiles } from '../support/sample.ts';

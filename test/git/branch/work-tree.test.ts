@@ -1,14 +1,14 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { BotshelfError } from '../../src/lib/errors.ts';
-import type { FileChange } from '../../src/git/history.ts';
-import type { Repository } from '../../src/git/repository.ts';
-import { WorkTree } from '../../src/git/work-tree.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { openUntilEnd } from '../support/opened.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { needs } from '../support/tools.ts';
+import { BotshelfError } from '../../../src/lib/errors.ts';
+import type { FileChange } from '../../../src/git/history.ts';
+import type { Repository } from '../../../src/git/repository.ts';
+import { WorkTree } from '../../../src/git/branch/work-tree.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import { openUntilEnd } from '../../support/opened.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { needs } from '../../support/tools.ts';
 
 const branch = 'refs/heads/main';
 

@@ -1,9 +1,9 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { copyIndex, readIndex, swapIndex, unmerged } from '../../src/git/git-index.ts';
-import type { Repository } from '../../src/git/repository.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { openUntilEnd } from '../support/opened.ts';
+import { copyIndex, readIndex, swapIndex, unmerged } from '../../../src/git/branch/git-index.ts';
+import type { Repository } from '../../../src/git/repository.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { openUntilEnd } from '../../support/opened.ts';
 
 describe('the index', () => {
   let clone: TestRepository;

@@ -1,8 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { BotshelfError } from '../../src/lib/errors.ts';
-import { type CurrentFile, planBatch, readCurrentFile } from '../../src/git/committer.ts';
-import { unmerged } from '../../src/git/git-index.ts';
-import { keyEditor, setKey } from '../support/keys.ts';
+import { BotshelfError } from '../../../src/lib/errors.ts';
+import { type CurrentFile, planBatch, readCurrentFile } from '../../../src/git/branch/batch.ts';
+import { unmerged } from '../../../src/git/branch/git-index.ts';
+import { keyEditor, setKey } from '../../support/keys.ts';
 
 const file = { file: { id: 'a'.repeat(40), mode: '100755' }, text: 'a: 1\n' };
 const place = { prefix: 'shelf/', hash: 'sha1' } as const;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { constants, existsSync } from 'node:fs';
-import { copyFile, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ignoreMissing } from '../lib/errors.ts';
-import type { FileChange } from './history.ts';
-import { isGitFailure } from './run-git.ts';
-import { readHead, type Repository } from './repository.ts';
+import { ignoreMissing } from '../../lib/errors.ts';
+import { copyWithTime } from '../../lib/files.ts';
+import type { FileChange } from '../history.ts';
+import { isGitFailure } from '../run-git.ts';
+import { isIndexMissing, type Repository } from '../repository.ts';
 
 /** Path → its blob in the index; null if the index does not have the path. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;
@@ -95,11 +95,6 @@ export async function isIndexDamaged(repository: Repository): Promise<boolean> {
   }
 }
 
-/** Returns whether there is no index: git takes all files for removed then. Before the first commit none is needed. */
-export async function isIndexMissing(repository: Repository): Promise<boolean> {
-  return !existsSync(join(repository.gitDir, 'index')) && (await readHead(repository)) !== null;
-}
-
 /** Returns whether the bytes of the index differ from its checksum; zeros stand for no checksum (`index.skipHash`). */
 async function hasWrongChecksum({ gitDir, hash }: Repository): Promise<boolean> {
   const bytes = await ignoreMissing(readFile(join(gitDir, 'index')));
@@ -125,17 +120,4 @@ async function removeCopy(repository: Repository): Promise<string> {
 
 function toIndexCopyPath({ staging }: Repository): string {
   return join(staging, 'index');
-}
-
-/**
- * Copies the index, if there is one, and returns its size. The copy must not be newer than the index: git compares the
- * contents only of files that are as old as the index, or newer.
- */
-export async function copyWithTime(index: string, copy: string): Promise<number> {
-  const found = await ignoreMissing(stat(index));
-  if (found === undefined) return 0;
-  await copyFile(index, copy, constants.COPYFILE_FICLONE);
-  const before = Math.floor(found.mtimeMs - 1) / 1000;
-  await utimes(copy, before, before);
-  return found.size;
 }

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { diffTrees, parseRawDiff, rawDiffOptions, type GitFile } from '../git/history.ts';
+import { ObjectReader, toKind, submodule } from '../git/objects.ts';
+import { runCommandLineGit, GitError, fetchCommand, maxStallSeconds } from '../git/run-git.ts';
 import { BotshelfError, isError, UserError } from '../lib/errors.ts';
-import { copyWithTime, isIndexMissing } from './git-index.ts';
-import { diffTrees, parseRawDiff, rawDiffOptions, type GitFile } from './history.ts';
-import { ObjectReader, toKind, submodule } from './objects.ts';
-import type { Repository } from './repository.ts';
-import { runCommandLineGit, GitError, withoutModulesFile } from './run-git.ts';
+import { copyWithTime } from '../lib/files.ts';
 
 /** A file that differs between two commits or trees. Paths are relative to the folder of the query, with `/`. */
 export interface ChangedFile {
@@ -34,34 +33,6 @@ export async function listTreeChanges(folder: string, before: string, after: str
     blob: after?.id ?? null,
   }));
 }
-
-/**
- * Returns the files of a folder that differ from HEAD in the index or the work tree, new files too. Takes a second for
- * 150,000 files, at the lowest priority.
- * @param folder relative to the top of the repository
- * @param signal ends it
- * @throws {BotshelfError} unavailable, without an index: each file would be one
- * @throws {GitError}
- */
-export async function listUncommittedFiles(
-  repository: Repository,
-  folder: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  if (await isIndexMissing(repository)) {
-    const message = `Git's index is missing in ${repository.folder}: start the service there, which rebuilds it, or run "git reset"`;
-    throw new BotshelfError('unavailable', message);
-  }
-  const output = await repository.run([...status, '--', folder], { background: true, signal });
-  return output
-    .split('\0')
-    .slice(0, -1)
-    .map((entry) => entry.slice('XY '.length));
-}
-
-const status = '--literal-pathspecs status --porcelain -z --untracked-files=all --no-renames'
-  .split(' ')
-  .concat(withoutModulesFile);
 
 const diffOptions = [
   ...rawDiffOptions,
@@ -410,53 +381,58 @@ const addFiles = ['update-index', '--add', '--remove', '--replace'];
 const settings = ['-c', 'core.splitIndex=false', '-c', 'core.safecrlf=false'];
 
 /**
- * Returns that Git checks out a file with other bytes than it is committed with, and the command that ends that; null if it
- * does not. The bytes of such a file differ from the commit's, while `git status` is clean.
- * @param path from the top of the repository; the file need not exist
+ * Fetches a commit that no branch of the clone has, such as that of a pull request, with its history. It moves no ref, runs
+ * no hook and checks nothing out. A partial clone leaves out the same objects as before.
+ * @param remote a remote's name, or an address
+ * @param id the whole id of the commit
+ * @throws {UserError} if it cannot be fetched, or has broken objects
+ */
+export async function fetchCommit(folder: string, remote: string, id: string): Promise<void> {
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
+    throw new UserError(
+      `${JSON.stringify(id)} is not the id of a commit: --fetch needs all 40 digits in --head`,
+    );
+  try {
+    await runCommandLineGit(folder, [...fetch, '--', remote, id], { stallSeconds: maxStallSeconds });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new UserError(
+      `commit ${id} cannot be fetched from ${JSON.stringify(remote)}, or has broken objects: ${error.stderr.trim() || 'git was killed'}`,
+    );
+  }
+}
+
+/**
+ * Fetches in one request the objects that a partial clone lacks of these. Without it, git fetches each of them when it is
+ * read, one after the other.
+ * @param revisions lists of arguments of `git rev-list`: commits, or trees with `--` and paths that are taken literally
  * @throws {GitError}
  */
-export async function findConversion(repository: Repository, path: string): Promise<string | null> {
-  const { folder, commonDir } = repository;
-  const readSetting = async (name: string): Promise<string> =>
-    (await repository.run(['config', '--default=', '--get', name])).trim().toLowerCase();
-  const attributes = await readAttributes(repository, path);
-  const [autocrlf, eol] = await Promise.all(['core.autocrlf', 'core.eol'].map(readSetting));
-  const { filter } = attributes;
-  const isFiltered = filter !== '' && (await readSetting(`filter.${filter}.smudge`)) !== '';
-  const cause = isFiltered ? `filter=${filter}` : findCause(attributes, autocrlf, eol);
-  if (cause === null) return null;
-  const file = join(commonDir, 'info/attributes');
-  const fix = `cd ${folder} && git diff --quiet && echo '* ${off}' >>${file} && git ls-files -z | xargs -0 touch && git checkout --quiet .`;
-  return `Git checks out pages with other bytes than they are committed with (${cause}), so posts to their bots are refused: ${fix}`;
+export async function fetchMissing(
+  folder: string,
+  ...revisions: readonly (readonly string[])[]
+): Promise<void> {
+  const remote = await findPromisorRemote(folder);
+  if (remote === undefined) return;
+  const lists = await Promise.all(
+    revisions.map(async (args) => await runCommandLineGit(folder, [...listMissing, ...args])),
+  );
+  const missing = new Set(lists.flatMap((list) => [...list.matchAll(/^\?(.+)$/gm)].map(([, id = '']) => id)));
+  if (missing.size === 0) return;
+  const input = [...missing].map((id) => `${id}\n`).join('');
+  await runCommandLineGit(folder, [...fetchObjects, '--', remote], { input, stallSeconds: maxStallSeconds });
 }
 
-const names = ['text', 'eol', 'ident', 'filter', 'working-tree-encoding'] as const;
-
-const off = '-text -ident -filter -working-tree-encoding';
-
-/** The values of attributes; empty if unspecified. */
-type CheckoutAttributes = Readonly<Record<(typeof names)[number], string>>;
-
-async function readAttributes(repository: Repository, path: string): Promise<CheckoutAttributes> {
-  const output = (await repository.run(['check-attr', '-z', ...names, '--', path])).split('\0');
-  const read = (name: string): string => {
-    const value = output[output.indexOf(name) + 1] ?? '';
-    return value === 'unspecified' || (value === 'unset' && name !== 'text') ? '' : value;
-  };
-  const [text, eol, ident, filter, encoding] = names.map(read) as [string, string, string, string, string];
-  return { text, eol, ident, filter, 'working-tree-encoding': encoding };
+/** Returns the remote that a partial clone fetches from; undefined for any other clone. */
+async function findPromisorRemote(folder: string): Promise<string | undefined> {
+  const query = ['config', '--bool', '--get-regexp', String.raw`^remote\..*\.promisor$`];
+  const lines = await runCommandLineGit(folder, query, { accepts: 1 });
+  return /^remote\.(.+)\.promisor true$/m.exec(lines)?.[1];
 }
 
-/** As `convert.c` of Git decides. */
-function findCause(
-  { text, eol, ident, 'working-tree-encoding': encoding }: CheckoutAttributes,
-  autocrlf: string | undefined,
-  coreEol: string | undefined,
-): string | null {
-  if (ident !== '') return 'ident';
-  if (encoding !== '') return `working-tree-encoding=${encoding}`;
-  if (text === 'unset' || eol === 'lf') return null;
-  if (eol === 'crlf') return 'eol=crlf';
-  if (autocrlf === 'true') return 'core.autocrlf';
-  return coreEol === 'crlf' && text !== '' && autocrlf !== 'input' ? 'core.eol=crlf' : null;
-}
+const fetch = fetchCommand('fetch.fsckObjects=true');
+
+/** Skips the negotiation of history, because only objects are needed. */
+const fetchObjects = ['-c', 'fetch.negotiationAlgorithm=noop', ...fetch, '--filter=blob:none', '--stdin'];
+
+const listMissing = ['--literal-pathspecs', 'rev-list', '--objects', '--no-object-names', '--missing=print'];

@@ -1,10 +1,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileChange } from '../../src/git/history.ts';
-import type { Repository } from '../../src/git/repository.ts';
-import { IntentLog } from '../../src/git/work-tree.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import type { FileChange } from '../../../src/git/history.ts';
+import type { Repository } from '../../../src/git/repository.ts';
+import { IntentLog } from '../../../src/git/branch/work-tree.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const change = (path: string): FileChange => ({
   path,

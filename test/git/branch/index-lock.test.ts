@@ -2,12 +2,12 @@ import { notStrictEqual, rejects, strictEqual, throws } from 'node:assert/strict
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { removeStaleIndexLock, withIndexLock } from '../../src/git/locks.ts';
-import { ensureNoOperation } from '../../src/git/repository.ts';
-import { committerOn } from '../support/committing.ts';
-import { setKey } from '../support/keys.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { removeStaleIndexLock, withIndexLock } from '../../../src/git/branch/locks.ts';
+import { ensureNoOperation } from '../../../src/git/repository.ts';
+import { committerOn } from '../../support/committing.ts';
+import { setKey } from '../../support/keys.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const path = 'bots/001/1.en.md';
 

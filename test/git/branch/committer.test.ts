@@ -2,11 +2,11 @@ import { deepStrictEqual, match, notStrictEqual, rejects, strictEqual } from 'no
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isUnavailable } from '../../src/bot/errors.ts';
-import { repositoryIn, testRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { committerOn } from '../support/committing.ts';
-import { setKey, withKey } from '../support/keys.ts';
+import { isUnavailable } from '../../../src/bot/errors.ts';
+import { repositoryIn, testRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { committerOn } from '../../support/committing.ts';
+import { setKey, withKey } from '../../support/keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const text = 'name: Homer\ncategory: fun\n';

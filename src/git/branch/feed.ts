@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseCommitTime } from '../bot/clock.ts';
-import { BotshelfError, messageOf } from '../lib/errors.ts';
-import { writeAtomically } from '../lib/files.ts';
-import type { Log } from '../lib/log.ts';
-import { FailureLog, type FailureLogOptions } from '../lib/retry.ts';
-import { isAncestor, isCommit, type FileChange } from './history.ts';
-import { readRef, findBranch, type Repository, type RepositoryOpener } from './repository.ts';
+import { parseCommitTime } from '../../bot/clock.ts';
+import { BotshelfError, messageOf } from '../../lib/errors.ts';
+import { writeAtomically } from '../../lib/files.ts';
+import { FailureLog, type FailureLogOptions } from '../../lib/retry.ts';
+import { isAncestor, isCommit, type FileChange } from '../history.ts';
+import { readRef, findBranch, type Repository, type RepositoryOpener } from '../repository.ts';
 
 /** The changes of a commit of a branch. */
 export interface BranchStep {
@@ -41,6 +40,17 @@ export interface BranchConsumer extends Omit<FailureLogOptions, 'log'> {
   handle(advance: BranchAdvance): Promise<void>;
 }
 
+/** The checked-out branch, or the state ref, is at a commit that this service has made or merged. */
+export type CommitEvent =
+  | {
+      readonly ref: 'branch';
+      readonly commit: string;
+      readonly changes: readonly FileChange[];
+      /** The new bytes by path of changes that owners posted; undefined if the commit was fetched. */
+      readonly contents: ReadonlyMap<string, Buffer> | undefined;
+    }
+  | { readonly ref: 'state'; readonly commit: string };
+
 export interface BranchFeedOptions {
   /** The file that keeps the branch, and the last commit of it that all consumers have handled. */
   readonly file: string;
@@ -53,7 +63,8 @@ export interface BranchFeedOptions {
 /**
  * Reports the moves of the branch that was checked out at the start, to each consumer in order and at least once. It
  * looks every two seconds, because people commit without notice, and on request. Another branch that is checked out is
- * a fault, because its files are served and posts are committed to it.
+ * a fault, because its files are served and posts are committed to it. What must be served before a response is sent is
+ * published instead, without a look.
  */
 export class BranchFeed {
   readonly #closing = new AbortController();
@@ -66,6 +77,8 @@ export class BranchFeed {
   /** The branch and the commit in the file. */
   #kept: Promise<string> | undefined;
   #reads = 0;
+  readonly #listeners: ((event: CommitEvent) => unknown)[] = [];
+  #handled: Promise<unknown> = Promise.resolve();
 
   constructor(options: BranchFeedOptions) {
     this.#options = options;
@@ -107,6 +120,28 @@ export class BranchFeed {
     await consumer.handle({ repository, from, to, steps, signal: this.signal });
     Object.assign(follower, { at: to, read });
     await this.#keep(this.#branch);
+  }
+
+  /** Calls `listener` with each later commit that is published. Its errors are logged and have no other effect. */
+  onPublished(listener: (event: CommitEvent) => unknown): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Tells all listeners of a commit of this service, before the response to any of its changes is sent. */
+  publish(event: CommitEvent): void {
+    const work = this.#listeners.map(async (listener) => {
+      try {
+        await listener(event);
+      } catch (error) {
+        this.#options.log.error({ err: error, commit: event.commit }, 'a listener to commits failed');
+      }
+    });
+    this.#handled = Promise.all([this.#handled, ...work]);
+  }
+
+  /** Resolves when the listeners have handled the commits so far, also what they do later. */
+  async handled(): Promise<void> {
+    await this.#handled;
   }
 
   /** Returns a message if another branch is checked out than at the start, with the fix; null if it is the same. */
@@ -160,7 +195,7 @@ export class BranchFeed {
     const place = `${branch} ${followers[0]?.at}`;
     if (followers[0]?.at === undefined || place === (await this.#kept)) return;
     // Steps that are not stored are handled again after the next start.
-    await writeAtomically(this.#options.file, place, { fsync: 'content' }).then(
+    await writeAtomically(this.#options.file, place, { fsync: 'content and name' }).then(
       () => (this.#kept = Promise.resolve(place)),
       () => undefined,
     );
@@ -247,77 +282,4 @@ async function readSteps(repository: Repository, args: readonly string[]): Promi
     const [seconds = '', to, from = null] = text.split(' ');
     return to === undefined ? [] : [{ from, to, time: parseCommitTime(seconds) }];
   });
-}
-
-/** A change to the text of one file, as data that an `Editor` interprets. */
-export interface FileEdit {
-  /** Relative to the catalogue's folder. */
-  readonly path: string;
-}
-
-/** Knows the files that are edited. Its functions are pure: they are called again when the branch has moved. */
-export interface Editor<E extends FileEdit> {
-  /**
-   * Returns a file's text with an edit, or the same text if it already has the edit; `text` is null if the file does
-   * not exist. An error rejects this edit alone.
-   */
-  readonly edit: (text: string | null, edit: E) => string | null;
-  /** Returns the message for a commit of these edits. */
-  readonly describe: (edits: readonly E[]) => string;
-}
-
-/** A move of the branch to an existing commit, such as a merge. */
-export interface BranchMove {
-  readonly commit: string;
-  /** Refs that move in the same transaction: ref → commit, null to delete it. */
-  readonly refs: ReadonlyMap<string, string | null>;
-  /** The new bytes by path, if they are in memory: then they are served immediately. */
-  readonly contents?: ReadonlyMap<string, Buffer>;
-  /** Whether it is refused if a person has uncommitted edits in a changed file, instead of leaving that file as it is. */
-  readonly refusesEdits?: boolean;
-}
-
-/** The checked-out branch, or the state ref, is at a commit that this service has made or merged. */
-export type CommitEvent =
-  | {
-      readonly ref: 'branch';
-      readonly commit: string;
-      readonly changes: readonly FileChange[];
-      /** The new bytes by path of changes that owners posted; undefined if the commit was fetched. */
-      readonly contents: ReadonlyMap<string, Buffer> | undefined;
-    }
-  | { readonly ref: 'state'; readonly commit: string };
-
-export type CommitListener = (event: CommitEvent) => unknown;
-
-/** Notifies every subscriber of each commit, before the response to any of its changes is sent. */
-export class CommitEvents {
-  readonly #listeners: CommitListener[] = [];
-  readonly #log: Log;
-  #handled: Promise<unknown> = Promise.resolve();
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  /** Calls `listener` for each later commit. An error of a listener is logged and has no other effect. */
-  subscribe(listener: CommitListener): void {
-    this.#listeners.push(listener);
-  }
-
-  publish(event: CommitEvent): void {
-    const work = this.#listeners.map(async (listener) => {
-      try {
-        await listener(event);
-      } catch (error) {
-        this.#log.error({ err: error, commit: event.commit }, 'a subscriber to commits failed');
-      }
-    });
-    this.#handled = Promise.all([this.#handled, ...work]);
-  }
-
-  /** Resolves when the subscribers have handled the commits so far, also what they do later. */
-  async handled(): Promise<void> {
-    await this.#handled;
-  }
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isError, messageOf } from '../lib/errors.ts';
-import { failpoint } from '../lib/failpoint.ts';
+import { isError, messageOf } from '../../lib/errors.ts';
+import { failpoint } from '../../lib/failpoint.ts';
 import {
   removeUnfinishedWrites,
   writeAtomically,
@@ -10,15 +10,15 @@ import {
   fsyncFolder,
   fsyncFolders,
   makeFolder,
-} from '../lib/files.ts';
-import type { Log } from '../lib/log.ts';
-import { type FileChange, findTreeEntries } from './history.ts';
-import { withIndexLock } from './locks.ts';
-import { cleanUpAfterCrash } from './maintenance.ts';
-import { toKind } from './objects.ts';
-import { readHead, findBranch, type Repository } from './repository.ts';
+} from '../../lib/files.ts';
+import type { Log } from '../../lib/log.ts';
+import { type FileChange, findTreeEntries } from '../history.ts';
+import { removeStaleIndexLock, withIndexLock } from './locks.ts';
+import { cleanUpAfterCrash, waitForOrphans } from '../leftovers.ts';
+import { toKind } from '../objects.ts';
+import { readHead, findBranch, isIndexMissing, type Repository } from '../repository.ts';
 import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
-import { isIndexDamaged, isIndexMissing, rebuildIndex } from './git-index.ts';
+import { isIndexDamaged, rebuildIndex } from './git-index.ts';
 
 interface WorkTreeOptions {
   readonly log: Log;
@@ -55,7 +55,7 @@ interface PreparedUpdate extends UpdatePlan {
  * log on disk lists it. Call its methods one at a time, in `locked` unless they say otherwise.
  */
 export class WorkTree {
-  readonly #repository: Repository;
+  readonly repository: Repository;
   readonly #options: WorkTreeOptions;
   readonly #intents: IntentLog;
   readonly #outdated = new Map<string, Outdated>();
@@ -63,7 +63,7 @@ export class WorkTree {
   #indexFault: string | undefined;
 
   private constructor(repository: Repository, options: WorkTreeOptions) {
-    this.#repository = repository;
+    this.repository = repository;
     this.#options = options;
     this.#intents = new IntentLog(repository);
   }
@@ -76,6 +76,9 @@ export class WorkTree {
     const { log } = options;
     const workTree = new WorkTree(repository, options);
     const left = await workTree.#intents.read();
+    await waitForOrphans(repository);
+    if (await removeStaleIndexLock(repository))
+      log.warn({}, 'removed the stale index lock of a killed service');
     await cleanUpAfterCrash(repository, log);
     for (const change of left) workTree.#add(change, { reason: 'was left by a crash', failed: true });
     try {
@@ -91,7 +94,7 @@ export class WorkTree {
 
   /** Runs `work` with Git's index.lock, as any Git command does. @throws as withIndexLock does */
   async locked<T>(work: () => Promise<T>, maxWaitMs = this.#options.maxLockWaitMs): Promise<T> {
-    return await withIndexLock(this.#repository, maxWaitMs, work);
+    return await withIndexLock(this.repository, maxWaitMs, work);
   }
 
   /** Returns the paths at which index or work tree are behind the branch. Needs no lock. */
@@ -114,9 +117,9 @@ export class WorkTree {
    * @throws {GitError} and system errors
    */
   async inspect(paths: readonly string[], keep: boolean): Promise<Inspection> {
-    if (await isIndexMissing(this.#repository)) await this.repairIndex();
+    if (await isIndexMissing(this.repository)) await this.repairIndex();
     await this.#retryFailed(paths);
-    return await inspect(this.#repository, paths, keep);
+    return await inspect(this.repository, paths, keep);
   }
 
   /**
@@ -137,7 +140,7 @@ export class WorkTree {
     const obstacles = await checkout.apply();
     failpoint('advance.after-checkout');
     // A person may have switched branches since: then index and work tree must be as on the other branch.
-    const elsewhere = findBranch(this.#repository) === branch ? undefined : onOtherBranch;
+    const elsewhere = findBranch(this.repository) === branch ? undefined : onOtherBranch;
     for (const change of changes) {
       const obstacle = elsewhere ?? obstacles.get(change.path);
       if (obstacle) this.#add(change, obstacle);
@@ -161,7 +164,7 @@ export class WorkTree {
   async finish(torn = false): Promise<void> {
     if (this.outdated().length === 0 && !torn) return;
     await this.repairIndex();
-    const repository = this.#repository;
+    const repository = this.repository;
     const paths = [...this.#outdated.keys()];
     const entries = await findTreeEntries(repository, await readHead(repository), paths);
     const changes = [...this.#outdated].map(([path, { changes }]): FileChange => {
@@ -186,9 +189,9 @@ export class WorkTree {
    * @throws {GitError} and system errors
    */
   async repairIndex(): Promise<boolean> {
-    const isDamaged = await isIndexDamaged(this.#repository);
+    const isDamaged = await isIndexDamaged(this.repository);
     try {
-      if (isDamaged) await rebuildIndex(this.#repository);
+      if (isDamaged) await rebuildIndex(this.repository);
     } catch (error) {
       this.#indexFault = messageOf(error);
       throw error;
@@ -227,7 +230,7 @@ export class WorkTree {
       const known = [...(this.#outdated.get(change.path)?.changes ?? []), change];
       return new Set(known.flatMap(({ before, after }) => [before?.id ?? null, after?.id ?? null]));
     };
-    return prepareCheckout(this.#repository, changes, seen, { replaceable, contents, isExcluded, torn });
+    return prepareCheckout(this.repository, changes, seen, { replaceable, contents, isExcluded, torn });
   }
 
   /** Retries the failed ones of these paths, a few times because git may be killed again. */

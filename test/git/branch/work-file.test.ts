@@ -1,8 +1,8 @@
 import { doesNotThrow, strictEqual, throws } from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSafePath, linkGuard } from '../../src/git/checkout.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { isSafePath, linkGuard } from '../../../src/git/branch/checkout.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const file = { mode: '100644', id: 'a'.repeat(40) };
 const link = { ...file, mode: '120000' };

@@ -18,12 +18,12 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BotshelfError, codeOf, ignoreMissing, messageOf, UserError } from '../lib/errors.ts';
-import { failpoint } from '../lib/failpoint.ts';
-import { writeAtomically, makeFolder } from '../lib/files.ts';
-import type { Log } from '../lib/log.ts';
-import { retry } from '../lib/retry.ts';
-import { type Repository, type RepositoryOpener, toUnavailableError } from './repository.ts';
+import { BotshelfError, codeOf, ignoreMissing, messageOf, UserError } from '../../lib/errors.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import { writeAtomically, makeFolder } from '../../lib/files.ts';
+import type { Log } from '../../lib/log.ts';
+import { retry } from '../../lib/retry.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
 
 type LockFolders = Pick<Repository, 'gitDir' | 'staging'>;
 

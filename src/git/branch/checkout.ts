@@ -13,11 +13,11 @@ import {
 } from 'node:fs';
 import { rm, rename, writeFile } from 'node:fs/promises';
 import { join, basename, dirname } from 'node:path';
-import { BotshelfError, codeOf, isError, messageOf } from '../lib/errors.ts';
-import { failpoint } from '../lib/failpoint.ts';
-import { TimeSlice } from '../lib/time-slice.ts';
-import { splitIntoParts } from '../lib/worker-pool.ts';
-import type { FileChange, GitFile } from './history.ts';
+import { BotshelfError, codeOf, isError, messageOf } from '../../lib/errors.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { splitIntoParts } from '../../lib/worker-pool.ts';
+import type { FileChange, GitFile } from '../history.ts';
 import {
   submodule,
   symbolicLink,
@@ -25,9 +25,9 @@ import {
   type HashName,
   streamBlobId,
   maxObjectBytes,
-} from './objects.ts';
-import { largeInPieces } from './run-git.ts';
-import type { Repository } from './repository.ts';
+} from '../objects.ts';
+import { largeInPieces } from '../run-git.ts';
+import type { Repository } from '../repository.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
 
 /** The files of index and work tree at some paths. */
