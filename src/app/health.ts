@@ -1,22 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { Router } from '@koa/router';
+import { maxLeadMs } from '../bot/clock.ts';
 import type { OpenCatalogue } from '../catalogue/catalogue.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
-import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
+import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { OpenCounts } from '../counts/counts.ts';
 import type { Clone } from '../git/branch/clone.ts';
 import type { Committer } from '../git/branch/committer.ts';
 import { type Health, joinHealth, listFaults } from '../lib/health.ts';
 import type { OpenSync } from '../sync/sync.ts';
+import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
 import { readVersion, type Version } from './version.ts';
 
 /** Parts of the service that report on themselves. */
 export interface HealthParts
   extends
     Pick<Clone, 'repositoryOpener'>,
-    Pick<OpenCatalogue, 'catalogue' | 'uncommitted'>,
+    Pick<OpenCatalogue, 'catalogue'>,
     Pick<OpenCounts, 'state'>,
     Pick<OpenSync, 'sync'> {
+  readonly uncommitted: UncommittedPages;
   readonly branch: Pick<Clone['branch'], 'fault'>;
   readonly committer: Pick<Committer<never>, 'outdatedPaths'>;
 }
@@ -36,12 +39,14 @@ export function createHealth(
   parts: HealthParts,
   rooms: readonly ({ health(): Health } | null)[],
 ): ServiceHealth {
+  const editedFault = createEditedNotice(parts.catalogue.store.bots);
   return {
     build: readVersion(),
     instance: randomUUID(),
     parts: () => {
       const repository = { ready: true, faults: listRepositoryFaults(parts) };
-      return joinHealth([{ repository }, ...rooms.map((room) => room?.health() ?? {})]);
+      const catalogue = { ready: true, faults: listFaults(editedFault()) };
+      return joinHealth([{ repository }, ...rooms.map((room) => room?.health() ?? {}), { catalogue }]);
     },
     fileFaults: () => parts.catalogue.store.faults(),
   };
@@ -83,7 +88,7 @@ function listRepositoryFaults({ repositoryOpener, branch, committer, uncommitted
   const behind = new Set(outdated.map(({ path }) => path));
   const sentences = [
     ...outdated.map(({ path, reason }) => `${JSON.stringify(path)} is behind the branch: it ${reason}`),
-    ...uncommitted.list().flatMap(({ path, message }) => (behind.has(path) ? [] : [message])),
+    ...uncommitted.pages.flatMap(({ path, message }) => (behind.has(path) ? [] : [message])),
   ];
   const more = sentences.length - maxNamedPaths;
   return [
@@ -91,4 +96,23 @@ function listRepositoryFaults({ repositoryOpener, branch, committer, uncommitted
     ...sentences.slice(0, maxNamedPaths),
     ...(more > 0 ? [`${more} more files are behind the branch or have uncommitted edits`] : []),
   ];
+}
+
+/**
+ * Returns a function that returns a warning if the latest `edited` of all bots is ahead of this machine's clock, else
+ * null.
+ */
+export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () => string | null {
+  let version: number | undefined;
+  let last: IndexedBot | undefined;
+  return () => {
+    if (version !== bots.version) {
+      version = bots.version;
+      last = undefined;
+      for (const bot of bots.all()) if (!last || bot.facts.edited > last.facts.edited) last = bot;
+    }
+    if (last === undefined || last.facts.edited <= Date.now() + maxLeadMs) return null;
+    const time = new Date(last.facts.edited).toISOString();
+    return `"edited" of the bot ${last.id} is ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines; the next edit on the site or by a post sets it right`;
+  };
 }

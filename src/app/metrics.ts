@@ -1,11 +1,11 @@
 import type { Router, RouterContext } from '@koa/router';
 import type { Context } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { maxNamedPaths } from '../catalogue/store/uncommitted-pages.ts';
 import type { Clone } from '../git/branch/clone.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import type { HealthPart } from '../lib/health.ts';
 import type { HealthParts, ServiceHealth } from './health.ts';
+import { maxNamedPaths } from './uncommitted-pages.ts';
 
 /** The metrics of the service, in the text format of Prometheus. They read its parts when they are requested. */
 export class Metrics {
@@ -95,10 +95,7 @@ export class Metrics {
       'botshelf_uncommitted_edit_age_seconds',
       'Time since a page was edited in the clone without a commit, so that posts to its bot are refused; 0 for a removed page.',
       () =>
-        uncommitted
-          .list()
-          .slice(0, maxNamedPaths)
-          .map(({ path, editedAt }) => [{ path }, readAge(editedAt)]),
+        uncommitted.pages.slice(0, maxNamedPaths).map(({ path, editedAt }) => [{ path }, readAge(editedAt)]),
       'path',
     );
     add(

@@ -20,6 +20,7 @@ import type { Config } from './config.ts';
 import { createHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
 import { logStart, type StartProgress, showBots } from './start-messages.ts';
+import { UncommittedPages } from './uncommitted-pages.ts';
 
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
@@ -90,7 +91,8 @@ async function start(
   const tokenRoom = openTokens({ ...context, ...countRoom, sync });
   const proxyNotice = config.demo ? null : new ProxyNotice(config, log);
   const rooms = { ...catalogueRoom, ...countRoom, ...syncRoom, ...proposalRoom, ...tokenRoom };
-  const parts = { ...context, ...rooms, committer, login, images, proxyNotice };
+  const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
+  const parts = { ...context, ...rooms, committer, login, images, proxyNotice, uncommitted };
   let address: string | undefined;
   const listening = { health: () => ({ address: { ready: address !== undefined, faults: [] } }) };
   const reporting = [catalogueRoom, countRoom, tokenRoom, syncRoom, proposalRoom, proxyNotice, listening];
@@ -108,6 +110,8 @@ async function start(
   await proposalRoom.start();
   tokenRoom.start();
   catalogueRoom.start();
+  // Nothing is posted to a copy, and edits are expected where a person makes them.
+  if (!clone.isEdited && config.readOnly === null) void uncommitted.start();
   await countRoom.start();
   imageRoom?.follow(catalogue);
   closers.own(clone.serveRequests(serveCommands({ ...context, committer })));

@@ -1,26 +1,24 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { maxLeadMs } from '../bot/clock.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { BranchAdvance, CommitEvent } from '../git/branch/feed.ts';
-import type { Clone } from '../git/branch/clone.ts';
-import { findTreeEntries } from '../git/history.ts';
-import { readHead, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { type Clone, restoreFolder } from '../git/branch/clone.ts';
+import type { RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
 import { type Health, listFaults } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
+import type { ReadonlyChanges } from './changes/bot-changes.ts';
 import { ChangeFeed } from './changes/change-feed.ts';
-import { ChangeIndex, type ReadonlyChanges } from './changes/change-index.ts';
+import { ChangeIndex } from './changes/change-index.ts';
 import { AuthorIndex } from './lists/authors.ts';
-import { Lists } from './lists/lists.ts';
+import { type Lists, openLists } from './lists/lists.ts';
 import { botsFolder, parseFilePath } from './page/layout.ts';
 import { listTop } from './page/page-file.ts';
 import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
-import { type BotSearch, buildSearchIndex, createSearch } from './search/bot-search.ts';
+import { buildSearchIndex } from './search/bot-search.ts';
 import { blockedName, type Blocked, locateBlocked } from './settings/blocked.ts';
 import {
   settingsName,
@@ -29,18 +27,16 @@ import {
   type CatalogueSettings,
   toSettings,
 } from './settings/settings.ts';
-import type { BotIndex, IndexedBot } from './store/bot-index.ts';
+import type { BotIndex } from './store/bot-index.ts';
 import { BotMirror, type BotMirrorOptions } from './store/bot-mirror.ts';
 import { BotStore } from './store/bot-store.ts';
 import type { FileMirror } from './store/file-mirror.ts';
 import { Collections, FolderMirror, SingleFileMirror } from './store/side-mirrors.ts';
-import { UncommittedPages } from './store/uncommitted-pages.ts';
 
 /** The catalogue of a service, and what is computed from it. */
 export interface OpenCatalogue {
   readonly catalogue: Catalogue;
   readonly bots: BotIndex;
-  readonly search: BotSearch;
   readonly lists: Lists;
   readonly authors: AuthorIndex;
   /** The commits that changed each bot. */
@@ -51,25 +47,20 @@ export interface OpenCatalogue {
   readonly cache: CurrentCache;
   /** Rebuilds the record of a bot, because the time of its last edit has changed. */
   readonly serveEdited: (id: BotId) => void;
-  readonly uncommitted: UncommittedPages;
   health(): Health;
   /** Reads the catalogue and the state, which has the times of edits, and brings `feed` up to date. */
   load(): Promise<void>;
-  /** Starts the slow builds in the background, and the checks for uncommitted pages. */
+  /** Starts the slow builds in the background. */
   start(): void;
   close(): Promise<void>;
 }
 
-interface OpenCatalogueOptions extends Pick<
-  Clone,
-  'repositoryOpener' | 'isEdited' | 'isGitWriting' | 'branch'
-> {
+interface OpenCatalogueOptions extends Pick<Clone, 'repositoryOpener' | 'isGitWriting' | 'branch'> {
   readonly config: {
     /** The folder that holds `bots/`. */
     readonly catalogue: string;
     readonly var: string;
     readonly blocked: string | null;
-    readonly readOnly: object | null;
   };
   readonly counts: ReadonlyCounts;
   readonly state: {
@@ -91,7 +82,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   const catalogue = new Catalogue({
     root: config.catalogue,
     hash: await repositoryOpener.hash(),
-    restoreFolder: async () => await restoreBotsFolder(config.catalogue, repositoryOpener),
+    restoreFolder: async () => await restoreFolder(config.catalogue, botsFolder, repositoryOpener),
     isGitWriting: options.isGitWriting,
     log,
     snapshot: join(config.var, 'index.snapshot'),
@@ -115,73 +106,44 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   });
   branch.add(feed);
   branch.add(changes);
-  const search = createSearch(bots, catalogue.settings, log);
+  const lists = openLists(catalogue, counts, cache, log);
   const repository = await repositoryOpener.open().catch(() => undefined);
   branch.onPublished(showCommits(catalogue, repository?.prefix ?? ''));
   branch.onPublished(() => branch.lookNow(feed));
-  const uncommitted = new UncommittedPages(repositoryOpener, log);
-  const editedFault = createEditedNotice(bots);
   const early = new Set<BotId>();
   const serveNow = (id: BotId): void => catalogue.store.setEdited(id, edited(id) ?? 0);
   return {
     catalogue,
     bots,
-    search,
-    lists: new Lists(bots, search, counts, cache),
+    lists,
     authors: new AuthorIndex(bots, catalogue.profiles, cache),
     changes,
     feed,
     cache,
-    uncommitted,
     health: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
-      return { catalogue: { ready, faults: listFaults(watcherFault, folderFault, editedFault()) } };
+      return { catalogue: { ready, faults: listFaults(watcherFault, folderFault) } };
     },
     serveEdited: (id) => void (catalogue.isReady ? serveNow(id) : early.add(id)),
     load: async () => {
       await feed.begin();
-      const reading = catalogue.load().catch((error: unknown) => {
-        throw toCatalogueError(error, config.catalogue);
-      });
       // Each waits for the disk half of the time.
-      await Promise.all([reading, state.load()]);
+      await Promise.all([catalogue.load(), state.load()]);
       await forEachInSlices(early, serveNow, 'service');
       // Once before the first request. What fails is logged by the next look.
       await branch.look(feed).catch(() => undefined);
       branch.start(feed);
     },
     start: () => {
-      void buildSearchIndex(catalogue.bots.unpacked(), search, log);
+      void buildSearchIndex(catalogue.bots.unpacked(), lists.search, log);
       void catalogue.bots.unpacked().then((isOpen) => {
         if (isOpen) branch.start(changes);
       });
-      // Nothing is posted to a copy, and edits are expected where a person makes them.
-      if (!options.isEdited && config.readOnly === null) void uncommitted.start();
     },
     close: async () => {
-      uncommitted.close();
-      search.close();
+      lists.search.close();
       await catalogue.close();
     },
-  };
-}
-
-/**
- * Returns a function that returns a warning if the latest `edited` of all bots is ahead of this machine's clock, else
- * null.
- */
-export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () => string | null {
-  let version: number | undefined;
-  let last: IndexedBot | undefined;
-  return () => {
-    if (version !== bots.version) {
-      version = bots.version;
-      last = undefined;
-      for (const bot of bots.all()) if (!last || bot.facts.edited > last.facts.edited) last = bot;
-    }
-    if (last === undefined || last.facts.edited <= Date.now() + maxLeadMs) return null;
-    const time = new Date(last.facts.edited).toISOString();
-    return `"edited" of the bot ${last.id} is ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines; the next edit on the site or by a post sets it right`;
   };
 }
 
@@ -193,7 +155,10 @@ export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () 
 export async function ensureCatalogue(catalogue: string, repositoryOpener: RepositoryOpener): Promise<void> {
   try {
     if (!existsSync(join(catalogue, botsFolder)))
-      await restoreBotsFolder(catalogue, repositoryOpener).catch(throwUserError);
+      await restoreFolder(catalogue, botsFolder, repositoryOpener).catch((error: unknown) => {
+        // Any other error appears again when the catalogue is read.
+        if (error instanceof UserError) throw error;
+      });
     listTop(catalogue);
   } catch (error) {
     throw error instanceof UserError ? error : toCatalogueError(error, catalogue);
@@ -203,13 +168,8 @@ export async function ensureCatalogue(catalogue: string, repositoryOpener: Repos
   });
 }
 
-/** Rethrows a UserError. Other errors appear again when the catalogue is read. */
-function throwUserError(error: unknown): void {
-  if (error instanceof UserError) throw error;
-}
-
 /** Returns the error for a catalogue that cannot be read, with the setting to change. */
-export function toCatalogueError(error: unknown, catalogue: string): UserError {
+function toCatalogueError(error: unknown, catalogue: string): UserError {
   if (codeOf(error) === 'ENOENT') {
     return new UserError(
       `${catalogue} has no folder bots/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one`,
@@ -218,36 +178,6 @@ export function toCatalogueError(error: unknown, catalogue: string): UserError {
   return new UserError(
     `the catalogue ${catalogue} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
   );
-}
-
-/**
- * Creates `bots/` if the last commit has no bots, because Git keeps no empty folder; not if the repository never had
- * it.
- * @throws {UserError} if nothing is checked out although the remote has branches
- * @throws {GitError} and system errors
- */
-export async function restoreBotsFolder(root: string, repositoryOpener: RepositoryOpener): Promise<void> {
-  const repository = await repositoryOpener.open();
-  const head = await readHead(repository);
-  const path = repository.prefix + botsFolder;
-  if (head === null) return await refuseEmptyClone(root, repository);
-  if ((await findTreeEntries(repository, head, [path])).has(path)) return;
-  if ((await repository.run(['rev-list', '--max-count=1', head, '--', path])) === '') return;
-  await mkdir(join(root, botsFolder), { recursive: true });
-}
-
-/**
- * Throws for an empty clone: HEAD of its remote names a missing branch, as after `git init --bare` and a push of
- * another.
- */
-async function refuseEmptyClone(root: string, repository: Repository): Promise<void> {
-  const format = '--format=%(refname:lstrip=3)';
-  const branches = (await repository.run(['for-each-ref', format, 'refs/remotes/origin'])).split('\n');
-  const branch = branches.find((name) => name === 'main') ?? branches[0];
-  if (branch)
-    throw new UserError(
-      `${root} has nothing checked out, because HEAD of its remote names no branch that is there: run "git switch ${branch}" here, and "git symbolic-ref HEAD refs/heads/${branch}" on the Git server`,
-    );
 }
 
 /**
@@ -368,12 +298,16 @@ export class Catalogue {
   /**
    * Reads everything, then starts to watch. Resolves once the catalogue is complete; the watcher of the bots may start a
    * moment later, and then finds what it missed.
-   * @throws {Error} when `bots/` cannot be read
+   * @throws {UserError} when it cannot be read
    */
   async load(): Promise<void> {
-    listTop(this.#root);
-    await Promise.all([this.settings.load(), this.blocked.load()]);
-    await Promise.all([this.bots.load(), this.profiles.load(), this.collections.load()]);
+    try {
+      listTop(this.#root);
+      await Promise.all([this.settings.load(), this.blocked.load()]);
+      await Promise.all([this.bots.load(), this.profiles.load(), this.collections.load()]);
+    } catch (error) {
+      throw toCatalogueError(error, this.#root);
+    }
     if (this.bots.signal.aborted) return;
     this.#ready = true;
     for (const mirror of this.#mirrors) mirror.start();

@@ -4,12 +4,17 @@ import type { BotId } from '../bot/id.ts';
 import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
 import { holdsToken, tokenRule } from '../bot/token.ts';
-import { compareFaults, createFileFault, findPosition } from '../catalogue/page/fault.ts';
+import {
+  compareFaults,
+  createFileFault,
+  findPosition,
+  validate,
+  formatPlace,
+} from '../catalogue/page/fault.ts';
 import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import type { Page } from '../catalogue/page/page.ts';
-import { formatPlace, isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
-import { validate } from '../catalogue/page/schema.ts';
+import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
 import {

@@ -2,9 +2,8 @@ import { msPerDay, toClockTime } from '../bot/clock.ts';
 import { toOneLine } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { asksFor, parsePermission, type Permission } from '../bot/invite.ts';
-import { Lists } from '../catalogue/lists/lists.ts';
+import { openLists } from '../catalogue/lists/lists.ts';
 import { filters, listParameters, type ListQuery } from '../catalogue/lists/parameters.ts';
-import { createSearch } from '../catalogue/search/bot-search.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
 import { stateRef } from '../git/repository.ts';
 import { removeCredentials } from '../git/run-git.ts';
@@ -206,10 +205,10 @@ async function selectBots(
   if (faults.length > 0) throw new UserError(faults.join('\n'));
   const since = Date.now() - days * msPerDay;
   const among = new Set(ids);
-  const search = createSearch(catalogue.store.bots, catalogue.settings, silentLog);
+  const lists = openLists(catalogue, counts, new CurrentCache(), silentLog);
   try {
-    if (query.q !== undefined) await search.complete();
-    const found = await new Lists(bots, search, counts, new CurrentCache()).page(query);
+    if (query.q !== undefined) await lists.search.complete();
+    const found = await lists.page(query);
     return found.bots.filter(
       (bot) =>
         (ids.length === 0 || among.has(bot.id)) &&
@@ -217,6 +216,6 @@ async function selectBots(
         (asked === undefined || asksFor(parseListElement(bot).invite, asked as Permission)),
     );
   } finally {
-    search.close();
+    lists.search.close();
   }
 }

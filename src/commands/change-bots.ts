@@ -5,13 +5,12 @@ import { toClockTime } from '../bot/clock.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
+import { Catalogue } from '../catalogue/catalogue.ts';
 import { isPage, parseFilePath } from '../catalogue/page/layout.ts';
-import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
+import { type PageFile, parsePageFile, readCommittedPages } from '../catalogue/page/page-file.ts';
 import { withValues, withDefaults } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import type { IndexedBot } from '../catalogue/store/bot-index.ts';
-import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import { checkProposal } from '../check/check-changes.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import type { Count } from '../counts/state.ts';
@@ -57,8 +56,6 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
   try {
     await withProgress(async (show) => {
       await showBots({ show }, catalogue.store.bots, catalogue.load());
-    }).catch((error: unknown) => {
-      throw toCatalogueError(error, config.catalogue);
     });
     await committed.refresh().catch(() => {});
     await work({ config, catalogue, repositoryOpener, latest, counts, committed });

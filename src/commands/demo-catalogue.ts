@@ -12,8 +12,7 @@ import { commandsPart, pathOf } from '../catalogue/page/layout.ts';
 import { printCommands, toCanonicalForm } from '../catalogue/page/page.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
-import { settingsName } from '../catalogue/settings/settings.ts';
-import { readCommittedSettings } from '../catalogue/store/bot-reader.ts';
+import { settingsName, readCommittedSettings } from '../catalogue/settings/settings.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import {
   toDay,

@@ -2,10 +2,10 @@ import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync 
 import { lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { examineConfig, type Config } from '../app/config.ts';
+import { findPageConversion, findUncommittedPages } from '../app/uncommitted-pages.ts';
 import { readVersion } from '../app/version.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { listTop } from '../catalogue/page/page-file.ts';
-import { findPageConversion, findUncommittedPages } from '../catalogue/store/uncommitted-pages.ts';
 import { checkInThreads } from '../check/check.ts';
 import { listSegments, replaySegment } from '../counts/journal.ts';
 import { createStateRef } from '../counts/state-ref.ts';

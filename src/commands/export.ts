@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { findDefaultLocale } from '../bot/record.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
-import { type IndexedBot, parseRecord } from '../catalogue/store/bot-index.ts';
-import { exportLines } from '../catalogue/store/bot-reader.ts';
+import { type IndexedBot, parseRecord, exportLines } from '../catalogue/store/bot-index.ts';
 import { escapeControls, formatCount, toJsonEscape } from '../lib/text.ts';
 import { codeOf } from '../lib/errors.ts';
 import { withCatalogue } from './change-bots.ts';

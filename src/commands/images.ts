@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readCommandConfig } from '../app/config.ts';
-import { toCatalogueError, Catalogue } from '../catalogue/catalogue.ts';
+import { Catalogue } from '../catalogue/catalogue.ts';
 import { lockVar } from '../git/branch/clone.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { type OpenImages, openImages, listNamedImages } from '../images/images.ts';
@@ -31,9 +31,7 @@ export async function images(): Promise<void> {
   const progress = createProgress(process.stderr);
   const showing = setInterval(() => progress.show(formatProgressBar(opened.cache.status())), 100);
   try {
-    await catalogue.load().catch((error: unknown) => {
-      throw toCatalogueError(error, config.catalogue);
-    });
+    await catalogue.load();
     await opened.cache.setWanted(listNamedImages(catalogue, opened.cache));
     await opened.cache.idle();
   } finally {

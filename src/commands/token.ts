@@ -7,7 +7,7 @@ import { readPageFile, listPages } from '../catalogue/page/page-file.ts';
 import { noLimits } from '../catalogue/page/rules.ts';
 import { ensureValid } from '../catalogue/page/side-file.ts';
 import { describeBlocked, findBlocked, readBlocked } from '../catalogue/settings/blocked.ts';
-import { readBot } from '../catalogue/store/bot-reader.ts';
+import { readBot } from '../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../check/check.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import { RepositoryOpener } from '../git/repository.ts';

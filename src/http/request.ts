@@ -4,7 +4,7 @@ import { isError } from '../lib/errors.ts';
 import { createUnknownBotError } from '../bot/errors.ts';
 import { parseAccountId } from '../bot/commit-message.ts';
 import { parseBotId } from '../bot/id.ts';
-import type { ReadonlyChanges } from '../catalogue/changes/change-index.ts';
+import type { ReadonlyChanges } from '../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../catalogue/lists/authors.ts';
 import { type Author } from '../catalogue/lists/authors.ts';
 import { type QueryTable, refuse } from '../catalogue/lists/parameters.ts';

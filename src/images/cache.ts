@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { CachedImages, FullImages } from '../../schemas/types.ts';
-import { msPerDay } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -41,8 +40,6 @@ export interface ImageCacheOptions {
   /** The path of the public address, with which the paths of copies begin; empty if left out. */
   readonly basePath?: string;
   readonly log: Log;
-  /** Days after which a copy is fetched again. */
-  readonly refreshDays?: number;
   /** Shorter times, for tests. */
   readonly intervals?: Partial<Intervals>;
 }
@@ -81,7 +78,7 @@ export class ImageCache {
 
   /** For `openImageCache`. */
   constructor(options: ImageCacheOptions, index: ImageIndex) {
-    const { folder, fetch, log, basePath = '', refreshDays = 90 } = options;
+    const { folder, fetch, log, basePath = '' } = options;
     this.#log = log;
     this.#intervals = { ...defaultIntervals, ...options.intervals };
     this.#basePath = basePath;
@@ -93,7 +90,6 @@ export class ImageCache {
       decoder: this.#decoder,
       store: this.#store,
       log,
-      refreshAfter: refreshDays * msPerDay,
       intervals: this.#intervals,
       isWanted: (entry) => this.#isWanted(entry),
       onCopy: async (entry, copy) => await this.#replaceCopy(entry, copy),

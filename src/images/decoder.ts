@@ -23,20 +23,9 @@ export class Decoder {
     this.#timeLimitMs = timeLimitMs;
   }
 
-  /**
-   * Decodes `bytes` and returns the copy.
-   * @param onDone called with the milliseconds that it took, without those that it waited
-   * @throws {ImageError} when it cannot be decoded
-   */
-  async decode(bytes: Buffer, size: CopySize, onDone?: (ms: number) => void): Promise<DecodedImage> {
-    return await this.#queue.run(async () => {
-      const started = performance.now();
-      try {
-        return await this.#decodeNow({ bytes, size });
-      } finally {
-        onDone?.(performance.now() - started);
-      }
-    });
+  /** Decodes `bytes` and returns the copy. @throws {ImageError} when it cannot be decoded */
+  async decode(bytes: Buffer, size: CopySize): Promise<DecodedImage> {
+    return await this.#queue.run(async () => await this.#decodeNow({ bytes, size }));
   }
 
   /** Draws a share card, and returns it as PNG. @throws {ImageError} when it cannot be drawn */

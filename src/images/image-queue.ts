@@ -9,20 +9,17 @@ import type { ImageCopy, ImageEntry, ImageStore } from './store.ts';
 interface HostQueueOptions<T> {
   /** The maximum number of items in progress; never two of one host. */
   readonly concurrency: number;
-  /**
-   * Does an item, and returns whether its host works. Never rejects.
-   * @param spend charges milliseconds of a shared resource to the host, whose next item waits for hosts with fewer
-   */
-  readonly work: (item: T, spend: (ms: number) => void) => Promise<boolean>;
+  /** Does an item, and returns whether its host works. Never rejects. */
+  readonly work: (item: T) => Promise<boolean>;
   /** Milliseconds that a host is left alone after it failed; doubled each time until it works again. */
   readonly rest: { readonly first: number; readonly max: number };
 }
 
-/** A queue of items that each belong to a host: a slow or broken host holds up its own items and no others. */
+/** A queue of items that each belong to a host. Hosts take turns, so that a slow or broken one holds up its own items alone. */
 export class HostQueue<T> {
   readonly #options: HostQueueOptions<T>;
   readonly #hosts = new Map<string, Host<T>>();
-  /** Hosts that have work and may be worked on, the longest waiting first; of those the one that spent least is next. */
+  /** Hosts that have work and may be worked on, in the order of their turns. */
   readonly #ready = new Set<Host<T>>();
   readonly #running = new Set<Promise<void>>();
   readonly #onIdle: (() => void)[] = [];
@@ -41,14 +38,7 @@ export class HostQueue<T> {
   /** Adds an item of a host; an urgent one goes before those that are not. */
   add(name: string, item: T, urgent: boolean): void {
     if (this.#closed) return;
-    const host = this.#hosts.get(name) ?? {
-      name,
-      urgent: [],
-      others: [],
-      failures: 0,
-      busy: false,
-      spentMs: 0,
-    };
+    const host = this.#hosts.get(name) ?? { name, urgent: [], others: [], failures: 0, busy: false };
     this.#hosts.set(name, host);
     (urgent ? host.urgent : host.others).push(item);
     this.#left += 1;
@@ -69,9 +59,7 @@ export class HostQueue<T> {
   }
 
   #startNext(): void {
-    // Sorting thousands of hosts at each addition would take seconds.
-    if (this.#running.size >= this.#options.concurrency) return;
-    for (const host of [...this.#ready].toSorted((a, b) => a.spentMs - b.spentMs)) {
+    for (const host of this.#ready) {
       if (this.#closed || this.#running.size >= this.#options.concurrency) return;
       this.#ready.delete(host);
       const item = host.urgent.pop() ?? host.others.pop();
@@ -86,7 +74,7 @@ export class HostQueue<T> {
 
   async #runOne(host: Host<T>, item: T): Promise<void> {
     host.busy = true;
-    const works = await this.#options.work(item, (ms) => (host.spentMs += ms));
+    const works = await this.#options.work(item);
     host.busy = false;
     host.failures = works ? 0 : host.failures + 1;
     this.#setLeft(this.#left - 1);
@@ -116,7 +104,6 @@ interface Host<T> {
   readonly name: string;
   readonly urgent: T[];
   readonly others: T[];
-  spentMs: number;
   /** Failures in a row. */
   failures: number;
   /** Worked on, or left alone after a failure. */
@@ -131,8 +118,6 @@ interface ImageQueueOptions {
   readonly decoder: Decoder;
   readonly store: ImageStore;
   readonly log: Log;
-  /** Milliseconds after which a copy is fetched again. */
-  readonly refreshAfter: number;
   readonly intervals: Intervals;
   /** Whether a bot still refers to an image that waited. */
   readonly isWanted: (entry: ImageEntry) => boolean;
@@ -146,6 +131,8 @@ const minuteMs = 60_000;
 
 /** The times of the image cache. Milliseconds. */
 export const defaultIntervals = {
+  /** How old a copy gets before it is fetched again. */
+  refresh: 90 * 24 * 60 * minuteMs,
   /** The wait after an image's first failure. It doubles with each failure, up to `lastRetry`. */
   firstRetry: minuteMs,
   lastRetry: 24 * 60 * minuteMs,
@@ -182,7 +169,7 @@ export class ImageQueue {
     this.#options = options;
     this.#hosts = new HostQueue({
       concurrency: maxFetches,
-      work: async (entry, spend) => await this.#work(entry, spend),
+      work: async (entry) => await this.#work(entry),
       rest: { first: intervals.hostRest, max: intervals.maxHostRest },
     });
   }
@@ -214,22 +201,22 @@ export class ImageQueue {
   #isDue({ copy, failure }: ImageEntry): boolean {
     const now = Date.now();
     if (failure) return failure.retryAt <= now;
-    return copy === null || copy.fetchedAt + this.#options.refreshAfter <= now;
+    return copy === null || copy.fetchedAt + this.#options.intervals.refresh <= now;
   }
 
   /** Fetches an image. Returns whether its host works. */
-  async #work(entry: ImageEntry, spend: (ms: number) => void): Promise<boolean> {
+  async #work(entry: ImageEntry): Promise<boolean> {
     let result: Result = 'again';
     while (result === 'again' && this.#options.isWanted(entry) && this.#isDue(entry)) {
-      result = await this.#attempt(entry, spend);
+      result = await this.#attempt(entry);
     }
     entry.queued = false;
     return result !== 'host failed';
   }
 
-  async #attempt(entry: ImageEntry, spend: (ms: number) => void): Promise<Result> {
+  async #attempt(entry: ImageEntry): Promise<Result> {
     try {
-      await this.#fetch(entry, spend);
+      await this.#fetch(entry);
       return 'done';
     } catch (error) {
       if (this.#closing.signal.aborted) return 'done';
@@ -245,10 +232,10 @@ export class ImageQueue {
     }
   }
 
-  async #fetch(entry: ImageEntry, spend: (ms: number) => void): Promise<void> {
+  async #fetch(entry: ImageEntry): Promise<void> {
     const { fetch, decoder, store, onCopy } = this.#options;
     const original = await fetch(entry.url, this.#closing.signal);
-    const { bytes, width, height } = await decoder.decode(original, entry.kind, spend);
+    const { bytes, width, height } = await decoder.decode(original, entry.kind);
     const name = await store.put(bytes);
     entry.failure = null;
     this.#fetched += 1;
@@ -257,8 +244,8 @@ export class ImageQueue {
 
   /** Looks again when a copy would be old. */
   #refuse(entry: ImageEntry, message: string): void {
-    const { log, refreshAfter, onFailure } = this.#options;
-    entry.failure = { count: 1, retryAt: Date.now() + refreshAfter, message, since: null };
+    const { log, intervals, onFailure } = this.#options;
+    entry.failure = { count: 1, retryAt: Date.now() + intervals.refresh, message, since: null };
     onFailure(entry);
     log.debug({ url: entry.url, message }, `${entry.url} ${message}`);
   }

@@ -4,6 +4,7 @@ import { type BotId, parseBotId } from '../bot/id.ts';
 import { parseInvite } from '../bot/invite.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
+import { validate, formatPlace } from '../catalogue/page/fault.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import {
@@ -13,8 +14,6 @@ import {
   maxFileSize,
   trimMarkdown,
 } from '../catalogue/page/page.ts';
-import { formatPlace } from '../catalogue/page/rules.ts';
-import { validate } from '../catalogue/page/schema.ts';
 import { quoteValue } from '../lib/text.ts';
 import { findDouble, isObject, readList, type SourceFields } from './read-records.ts';
 import {

@@ -3,7 +3,6 @@ import { editedTimeAfter, msPerDay } from '../bot/clock.ts';
 import { type EditedBot, formatCommitMessage, type AccountId } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { readMainData } from '../catalogue/changes/bot-changes.ts';
-import { mergeFile } from '../catalogue/page/merge-file.ts';
 import { editPage } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { type Blocked, describeBlocked, findBlocked } from '../catalogue/settings/blocked.ts';
@@ -18,6 +17,7 @@ import {
   parseSideFiles,
 } from '../check/check.ts';
 import type { Repository } from '../git/repository.ts';
+import { mergeFile } from '../sync/key-merge.ts';
 import {
   type Proposal,
   type FileTexts,

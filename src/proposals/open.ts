@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { readCommittedSettings } from '../catalogue/store/bot-reader.ts';
+import { readCommittedSettings } from '../catalogue/settings/settings.ts';
 import type { Clone } from '../git/branch/clone.ts';
 import type { Committer } from '../git/branch/committer.ts';
 import { readConfirmedTime } from '../git/repository.ts';

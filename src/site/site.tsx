@@ -1,7 +1,7 @@
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { trackRemovedBots } from '../catalogue/changes/change-index.ts';
+import { trackRemovedBots } from '../catalogue/changes/bot-changes.ts';
 import type { Origin } from '../git/hosts.ts';
 import { formPaths } from '../http/middleware.ts';
 import type { ReportError } from '../http/problem.ts';

@@ -1,10 +1,9 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
-import { isMergedByKey } from '../catalogue/page/merge-file.ts';
+import { readCommittedPages } from '../catalogue/page/page-file.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import { isMainPage } from '../catalogue/page/rules.ts';
-import { readCommittedPages } from '../catalogue/store/bot-reader.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { BranchMove, Committer } from '../git/branch/committer.ts';
 import {
@@ -20,6 +19,7 @@ import {
 import { readRef, type Repository } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
+import { isMergedByKey } from './key-merge.ts';
 import {
   type DroppedEdit,
   formatDroppedEdit,

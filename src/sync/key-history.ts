@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { maxLeadMs, parseCommitTime } from '../bot/clock.ts';
-import { parseKeys } from '../catalogue/page/merge-file.ts';
 import type { PageData } from '../catalogue/page/page.ts';
 import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
+import { parseKeys } from './key-merge.ts';
 
 /**
  * The writer of a key's value: a person by a commit, or an owner by a post at a time in milliseconds since the epoch.

@@ -2,17 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { toInert } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { parseFilePath } from '../catalogue/page/layout.ts';
-import {
-  type FileTextVersions,
-  mergeFile,
-  type MergedFile,
-  parseKeys,
-} from '../catalogue/page/merge-file.ts';
 import type { PageData } from '../catalogue/page/page.ts';
 import type { NewFile } from '../git/commit-files.ts';
 import type { GitFile } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { findKeyWriter, type KeyWriter, type PageHistory, readPageHistory } from './key-history.ts';
+import { type FileTextVersions, mergeFile, type MergedFile, parseKeys } from './key-merge.ts';
 
 /** A change that gave way to another one in a merge. It stays in the history. */
 export interface DroppedEdit {

@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
+import { createEditedNotice } from '../../src/app/health.ts';
 import { maxLeadMs } from '../../src/bot/clock.ts';
-import { createEditedNotice } from '../../src/catalogue/catalogue.ts';
 import type { IndexedBot } from '../../src/catalogue/store/bot-index.ts';
 import { atTime } from '../support/at-time.ts';
 

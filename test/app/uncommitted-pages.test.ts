@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UncommittedPages } from '../../src/catalogue/store/uncommitted-pages.ts';
+import { UncommittedPages } from '../../src/app/uncommitted-pages.ts';
 import { atTime } from '../support/at-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';
@@ -28,12 +28,10 @@ describe('uncommitted edits in the clone of a service', () => {
     return repository;
   }
 
-  it('are named with their time on /readyz, with their age in the metrics, and in the log, until they are committed @slow', async () => {
+  it('are named with their time on /readyz and with their age in the metrics, and refuse posts until they are committed @slow', async () => {
     const { folder, git } = edited();
     const token = await issueTestToken(folder, '1');
     const service = await startTestService({}, { root: folder });
-    // The removal is no line of the log while somebody may be at work on it.
-    service.expectLog(/1\.en\.md.* has had uncommitted edits/);
     await eventually(async () => {
       const { ready, parts } = (await service.request('/readyz')).json;
       ok(ready);
@@ -57,30 +55,32 @@ describe('uncommitted edits in the clone of a service', () => {
     const pages = new UncommittedPages(openerOf(folder), recordedLog());
     await pages.look();
     // Some file systems end with the year 2446.
-    match(pages.list()[0]?.message ?? '', /edits since (?:9999-12-31|2446-\d\d-\d\d)T/);
+    match(pages.pages[0]?.message ?? '', /edits since (?:9999-12-31|2446-\d\d-\d\d)T/);
     pages.close();
   });
 
-  it('are logged once, a removal when it is ten minutes old, and forgotten once they are committed', async () => {
+  it('are named at once and logged once, by the second look that finds them, but for a page that is just being written', async () => {
     const { folder, git } = edited();
     const log = recordedLog();
     const pages = new UncommittedPages(openerOf(folder), log);
-    const now = Date.now();
+    await pages.look();
+    writeFileSync(join(folder, pagePath('1')), mainPage({ category: 'music' }));
+    const now = statSync(join(folder, pagePath('1'))).mtimeMs;
     await atTime(now, async () => await pages.look());
-    deepStrictEqual(log.lines, [`warn: ${messages[0]}`]);
-    await atTime(now + 600_001, async () => await pages.look());
-    await atTime(now + 700_000, async () => await pages.look());
-    deepStrictEqual(
-      log.lines,
-      messages.map((message) => `warn: ${message}`),
-    );
-    deepStrictEqual(
-      pages.list().map(({ message }) => message),
-      messages,
-    );
+    deepStrictEqual(log.lines, [`warn: ${messages[1]}`]);
+    utimesSync(join(folder, pagePath('1')), 1_700_000_000, 1_700_000_000);
+    for (const lines of [1, 2, 2]) {
+      await pages.look();
+      deepStrictEqual(
+        pages.pages.map(({ message }) => message),
+        messages,
+      );
+      strictEqual(log.lines.length, lines);
+    }
+    strictEqual(log.lines[1], `warn: ${messages[0]}`);
     git('commit', '-qam', 'By hand');
     await pages.look();
-    deepStrictEqual(pages.list(), []);
+    deepStrictEqual(pages.pages, []);
     pages.close();
   });
 });

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { generateRepository } from '../../bench/catalogue.ts';
 import type { BotId } from '../../src/bot/id.ts';
-import { readBot } from '../../src/catalogue/store/bot-reader.ts';
 import { parsePlace } from '../../src/catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../../src/catalogue/page/page-file.ts';
+import { readBot } from '../../src/catalogue/store/bot-index.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the generator of catalogues', () => {

@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { parseLocale } from '../../src/bot/locale.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { assembleRecord, findDefaultLocale, type FilledMainPage, listElement } from '../../src/bot/record.ts';
+import { validate } from '../../src/catalogue/page/fault.ts';
 import { withDefaults } from '../../src/catalogue/page/page.ts';
-import { validate } from '../../src/catalogue/page/schema.ts';
 import { botId, homerKeys } from '../support/sample.ts';
 
 const id = botId('190519304972663312');

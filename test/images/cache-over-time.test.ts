@@ -43,7 +43,7 @@ describe('the image cache, over time,', () => {
     await test.want(test.avatarOnly());
     const before = test.avatar();
     test.site.answers['/avatar.png'] = bytes(await sampleImage({ seed: 77 }));
-    await test.reopen({ refreshDays: 0 });
+    await test.reopen({ intervals: { refresh: 0 } });
     const told: (readonly BotId[])[] = [];
     test.cache.onChange((bots) => told.push(bots));
     await test.cache.setWanted([[homer, test.avatarOnly()]]);
@@ -60,11 +60,11 @@ describe('the image cache, over time,', () => {
     await test.want(test.avatarOnly());
     const before = test.cache.cachedImages(test.avatarOnly());
     delete test.site.answers['/avatar.png'];
-    await test.reopen({ refreshDays: 0 });
+    await test.reopen({ intervals: { refresh: 0 } });
     await test.scan(test.avatarOnly());
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
     equal(test.cache.status().failing, 1);
-    await test.reopen({ refreshDays: 0 });
+    await test.reopen({ intervals: { refresh: 0 } });
     await test.scan(test.avatarOnly());
     deepEqual(test.site.asked, ['/avatar.png', '/avatar.png']);
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);

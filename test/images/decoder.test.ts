@@ -53,17 +53,12 @@ describe('the decoder process', () => {
     const impatient = new Decoder(300);
     const text = Buffer.concat([Buffer.from('a\0\0'), deflateSync(Buffer.alloc(100_000_000))]);
     const bomb = samplePng({ texts: Array.from({ length: 20 }, () => text) });
-    let tookMs = 0;
     try {
-      await rejects(
-        impatient.decode(bomb, 'avatar', (ms) => (tookMs = ms)),
-        /kept the decoder busy for 0.3 s/,
-      );
+      await rejects(impatient.decode(bomb, 'avatar'), /kept the decoder busy for 0.3 s/);
       deepEqual(children(), []);
     } finally {
       await impatient.close();
     }
-    equal(tookMs >= 299, true);
   });
 
   it('refuses an image with a side over 16,384 pixels @slow', async () => {

@@ -54,11 +54,11 @@ const limits = [
 /** Limits that clients, files and remotes do not reach, by why not. */
 const others: Readonly<Record<string, readonly string[]>> = {
   'what is shown, of what is bounded before': [
+    'app/uncommitted-pages.ts maxNamedPaths',
     'bot/commit-message.ts maxNameLength',
     'bot/commit-message.ts maxReasonLength',
     'catalogue/changes/bot-changes.ts maxFields',
     'catalogue/changes/bot-changes.ts maxReviewCommits',
-    'catalogue/store/uncommitted-pages.ts maxNamedPaths',
     'check/change-rules.ts maxNamedPaths',
     'commands/doctor.ts maxNamedImages',
     'commands/images.ts maxNamedImages',

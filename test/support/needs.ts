@@ -1,4 +1,4 @@
-import { getNeeds } from '../../src/catalogue/search/bot-search.ts';
+import { getNeeds } from '../../src/catalogue/search/query.ts';
 import { toSettings } from '../../src/catalogue/settings/settings.ts';
 
 const needs = getNeeds(toSettings());

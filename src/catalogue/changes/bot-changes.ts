@@ -10,7 +10,13 @@ import { isPage, type PagePlace } from '../page/layout.ts';
 import type { PageFile } from '../page/page-file.ts';
 import type { Page, PageData } from '../page/page.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
-import type { BotCommit, ReadonlyChanges } from './change-index.ts';
+import type { BotStore } from '../store/bot-store.ts';
+import type { BotCommit, ChangeIndex } from './change-index.ts';
+
+/** The read methods of the index. */
+export type ReadonlyChanges = Readonly<
+  Pick<ChangeIndex, 'isComplete' | 'stamp' | 'list' | 'listSteps' | 'read' | 'readAuthor'>
+>;
 
 /** What one commit changed in a bot. */
 export interface BotChange {
@@ -262,3 +268,31 @@ export function compareInvites(before: readonly PageFile[], after: readonly Page
 export function readMainData(files: readonly PageFile[]): PageData {
   return files.filter(isReadable).find(isMainPage)?.page.data ?? {};
 }
+
+/**
+ * Returns when a bot was removed, in milliseconds since the epoch: when its last file disappeared, else the time of the
+ * commit. Undefined if that is not known, or if the bot still has a file, which is not served while it is faulty.
+ */
+export type RemovedAt = (id: BotId) => Promise<number | undefined>;
+
+/**
+ * Records the bots that are removed from now on; the index has earlier removals, if there is a repository, once it is
+ * complete.
+ */
+export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'listSteps'>): RemovedAt {
+  const seen = new Map<BotId, number>();
+  store.on('change', (id) => {
+    if (store.bots.get(id)) seen.delete(id);
+    else if (seen.size < maxSeen) seen.set(id, Date.now());
+  });
+  return async (id) => {
+    if (store.bots.get(id) || store.hasFaultyFile(id)) return undefined;
+    const time = seen.get(id);
+    if (time !== undefined) return time;
+    const [last] = await changes.listSteps(id);
+    return last?.pages.every(({ after }) => after === undefined) ? last.time : undefined;
+  };
+}
+
+/** About 10 MB. */
+const maxSeen = 100_000;

@@ -5,162 +5,12 @@ import { text } from 'node:stream/consumers';
 import { type CommitAuthor, decodeCommit, parseCommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { BranchConsumer, BranchAdvance } from '../../git/branch/feed.ts';
-import {
-  findTreeEntries,
-  type LoggedChange,
-  type LoggedCommits,
-  readChangeLog,
-  isAncestor,
-} from '../../git/history.ts';
-import { parseTree, toKind, type TreeEntry } from '../../git/objects.ts';
+import { type LoggedChange, type LoggedCommits, readChangeLog, isAncestor } from '../../git/history.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { removeUnfinishedWrites, writeAtomically } from '../../lib/files.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
-import { splitIntoParts } from '../../lib/worker-pool.ts';
-import {
-  botsFolder,
-  type FilePlace,
-  folderOf,
-  isFolderName,
-  isPage,
-  parseFilePath,
-  parsePlace,
-} from '../page/layout.ts';
+import { botsFolder, type FilePlace, folderOf, isFolderName, parseFilePath } from '../page/layout.ts';
 import { type PageFile, parsePageFile } from '../page/page-file.ts';
-import type { BotStore } from '../store/bot-store.ts';
-
-/** A bot whose pages differ between two commits. */
-export interface ChangedBot {
-  readonly id: BotId;
-  /** `added` where it had no page before, `removed` where it has none any more. */
-  readonly what: 'added' | 'changed' | 'removed';
-  readonly pages: readonly PageBlobs[];
-}
-
-/**
- * Yields the bots whose pages differ between two commits, folder by folder, in the order of their files' names. A few folders
- * are in memory at a time.
- * @param from null for the empty history
- * @param after the bot that they begin after; the first one if left out
- * @throws {GitError}
- */
-export async function* listChangedBots(
-  repository: Repository,
-  from: string | null,
-  to: string,
-  after?: BotId,
-): AsyncGenerator<ChangedBot> {
-  const [before, now] = [await readTop(repository, from), await readTop(repository, to)];
-  const folders = listDifferent(before, now).filter(
-    (folder) => isFolderName(folder) && (after === undefined || folder >= folderOf(after)),
-  );
-  for await (const [folder, files, newFiles] of readFolders(repository, folders, before, now)) {
-    const bots = new Map<BotId, PageBlobs[]>();
-    for (const name of listDifferent(files, newFiles)) {
-      const place = parsePlace(folder, name);
-      const page = { before: toBlob(files.get(name)), after: toBlob(newFiles.get(name)) };
-      if (!('id' in place) || page.before === page.after) continue;
-      const { id, locale } = place;
-      const isGiven = after !== undefined && folder === folderOf(after) && `${id}.` <= `${after}.`;
-      if (!isGiven) bots.set(id, [...(bots.get(id) ?? []), { locale, ...page }]);
-    }
-    for (const [id, pages] of bots) {
-      // The commands of a bot that has no page.
-      if (!pages.some(isPage) && !hasPage(newFiles, folder, id)) continue;
-      const isNew = pages.every((page) => page.before === undefined) && !hasPage(files, folder, id);
-      const isGone = pages.every((page) => page.after === undefined) && !hasPage(newFiles, folder, id);
-      yield { id, what: isNew ? 'added' : isGone ? 'removed' : 'changed', pages };
-    }
-  }
-}
-
-type Tree = ReadonlyMap<string, TreeEntry>;
-
-/** Yields each folder as it was before and as it is now. */
-async function* readFolders(
-  repository: Repository,
-  folders: readonly string[],
-  before: Tree,
-  now: Tree,
-): AsyncGenerator<[folder: string, before: Tree, now: Tree]> {
-  for (const some of splitIntoParts(folders, foldersAtATime)) {
-    const trees = await readTrees(
-      repository,
-      some.flatMap((folder) => [before.get(folder), now.get(folder)]),
-    );
-    for (const [i, folder] of some.entries())
-      yield [folder, trees[2 * i] ?? new Map(), trees[2 * i + 1] ?? new Map()];
-  }
-}
-
-/** Folders per read: enough to be worth the start of a read of Git. */
-const foldersAtATime = 16;
-
-async function readTop(repository: Repository, commit: string | null): Promise<Tree> {
-  const path = repository.prefix + botsFolder;
-  const entry = (await findTreeEntries(repository, commit, [path])).get(path);
-  return (await readTrees(repository, [entry]))[0] ?? new Map();
-}
-
-/** Returns what is in each folder; nothing if it is none. Not from the cache of trees, which batches need. */
-async function readTrees(
-  { objects, hash }: Repository,
-  entries: readonly (TreeEntry | undefined)[],
-): Promise<Tree[]> {
-  const ids = entries.flatMap((entry) => (entry && toKind(entry.mode) === 'folder' ? [entry.id] : []));
-  const found = new Map(
-    (await objects.read(ids)).flatMap((object) => (object ? [[object.id, object.content]] : [])),
-  );
-  return entries.map((entry) => parseTree(found.get(entry?.id ?? '') ?? Buffer.alloc(0), hash));
-}
-
-/** Returns the names whose entries are not the same, in order. */
-function listDifferent(a: Tree, b: Tree): string[] {
-  const names = [...new Set([...a.keys(), ...b.keys()])];
-  return names
-    .filter((name) => a.get(name)?.id !== b.get(name)?.id || a.get(name)?.mode !== b.get(name)?.mode)
-    .toSorted();
-}
-
-/** Returns the blob of a regular file. */
-function toBlob(entry: TreeEntry | undefined): string | undefined {
-  return entry?.mode.startsWith('100') ? entry.id : undefined;
-}
-
-function hasPage(tree: Tree, folder: string, id: BotId): boolean {
-  return [...tree].some(([name, entry]) => {
-    const place = name.startsWith(`${id}.`) && toBlob(entry) ? parsePlace(folder, name) : undefined;
-    return place !== undefined && 'id' in place && isPage(place);
-  });
-}
-
-/**
- * Returns when a bot was removed, in milliseconds since the epoch: when its last file disappeared, else the time of the
- * commit. Undefined if that is not known, or if the bot still has a file, which is not served while it is faulty.
- */
-export type RemovedAt = (id: BotId) => Promise<number | undefined>;
-
-/**
- * Records the bots that are removed from now on; the index has earlier removals, if there is a repository, once it is
- * complete.
- */
-export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'listSteps'>): RemovedAt {
-  const seen = new Map<BotId, number>();
-  store.on('change', (id) => {
-    if (store.bots.get(id)) seen.delete(id);
-    else if (seen.size < maxSeen) seen.set(id, Date.now());
-  });
-  return async (id) => {
-    if (store.bots.get(id) || store.hasFaultyFile(id)) return undefined;
-    const time = seen.get(id);
-    if (time !== undefined) return time;
-    const [last] = await changes.listSteps(id);
-    return last?.pages.every(({ after }) => after === undefined) ? last.time : undefined;
-  };
-}
-
-/** About 10 MB. */
-const maxSeen = 100_000;
 
 /** A commit that changed pages of a bot. */
 export interface BotCommit {
@@ -182,11 +32,6 @@ interface ChangeIndexOptions {
   readonly folder: string;
   readonly repositoryOpener: RepositoryOpener;
 }
-
-/** The read methods of the index. */
-export type ReadonlyChanges = Readonly<
-  Pick<ChangeIndex, 'isComplete' | 'stamp' | 'list' | 'listSteps' | 'read' | 'readAuthor'>
->;
 
 /**
  * The commits that changed each bot, from the history of the branch: one file for each folder of `bots/`, a line for

@@ -4,12 +4,14 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type Locale, toLanguage } from '../../bot/locale.ts';
 import type { Current, CurrentCache, Input } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
+import type { Log } from '../../lib/log.ts';
 import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
 import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { folderOf, isPage, pathOf } from '../page/layout.ts';
-import type { BotSearch } from '../search/bot-search.ts';
-import { findMatchingLocales } from '../search/query.ts';
+import { BotSearch } from '../search/bot-search.ts';
+import { findMatchingLocales, getNeeds } from '../search/query.ts';
 import type { Found, QueryReading } from '../search/run-search.ts';
+import type { CatalogueSettings } from '../settings/settings.ts';
 import {
   type BotIndex,
   computeElementSize,
@@ -51,13 +53,32 @@ export interface CatalogueSizes {
   readonly locales: ReadonlyMap<Locale, number>;
 }
 
+interface ListedCatalogue {
+  readonly store: { readonly bots: BotIndex };
+  readonly settings: { readonly current: CatalogueSettings };
+}
+
+/** Opens the lists of a catalogue, with a search whose first use builds its index. */
+export function openLists(
+  { store, settings }: ListedCatalogue,
+  counts: ReadonlyCounts,
+  cache: CurrentCache,
+  log: Log,
+): Lists {
+  const onError = (error: unknown): void =>
+    log.error({ err: error }, 'could not rebuild the search index: searches use the existing one');
+  const search = new BotSearch(store.bots, onError, () => getNeeds(settings.current));
+  return new Lists(store.bots, search, counts, cache);
+}
+
 /**
  * The lists of the API and of pages. Queries run one at a time, from a bounded queue in which clients take turns; a
  * full queue throws queue-full. A client is an address, or the service itself if it is left out.
  */
 export class Lists {
+  /** Its owner closes it. */
+  readonly search: BotSearch;
   readonly #bots: BotIndex;
-  readonly #search: BotSearch;
   readonly #counts: ReadonlyCounts;
   readonly #orders: SortedIndexes;
   readonly #cache: CurrentCache;
@@ -66,7 +87,7 @@ export class Lists {
 
   constructor(bots: BotIndex, search: BotSearch, counts: ReadonlyCounts, cache: CurrentCache) {
     this.#bots = bots;
-    this.#search = search;
+    this.search = search;
     this.#counts = counts;
     this.#cache = cache;
     this.#orders = new SortedIndexes(bots, counts);
@@ -91,7 +112,7 @@ export class Lists {
     return await this.#run(client, query, async () => {
       if (query.q === undefined) return await this.#pick(queries, 0);
       const slice = new TimeSlice();
-      const found = await this.#search.search(query.q, slice);
+      const found = await this.search.search(query.q, slice);
       const pages: PageOfBots[] = [];
       for (const each of queries) pages.push(await this.#choose(found, each, slice));
       return pages;
@@ -160,7 +181,7 @@ export class Lists {
 
   async #select(query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
     const { q, after, sort = byId } = query;
-    if (q !== undefined) return await this.#choose(await this.#search.search(q, slice), query, slice);
+    if (q !== undefined) return await this.#choose(await this.search.search(q, slice), query, slice);
     if (typeof after === 'number') return await this.#cutPicked(query, after);
     const { bots } = await this.#filter(query);
     return { ...noSearch, ...cutPage(bots, this.#orders.valueOf(sort.key), sort.descending, query) };
@@ -292,15 +313,15 @@ export class Lists {
       inputs.push(() => this.#orders.version('count'));
     if (q !== undefined)
       inputs.push(
-        () => this.#search.version,
-        () => this.#search.needs,
+        () => this.search.version,
+        () => this.search.needs,
       );
     return inputs;
   }
 
   /** Runs work when it is its turn. While the search is not ready, only searches wait for it. */
   async #run<T>(client: string, { q }: ListQuery, work: () => Promise<T>): Promise<T> {
-    if (q !== undefined) await this.#search.update();
+    if (q !== undefined) await this.search.update();
     return await this.#queue.run(client, work);
   }
 }

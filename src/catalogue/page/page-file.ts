@@ -12,7 +12,8 @@ import {
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../../bot/id.ts';
-import { computeBlobId, type HashName } from '../../git/objects.ts';
+import { computeBlobId, type HashName, parseTree } from '../../git/objects.ts';
+import type { Repository } from '../../git/repository.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
 import { type Fault, createFileFault } from './fault.ts';
 import {
@@ -23,6 +24,7 @@ import {
   folderOf,
   gitkeep,
   isPage,
+  parseFilePath,
   type PlaceFault,
   parsePlace,
 } from './layout.ts';
@@ -231,6 +233,21 @@ export function listNames(root: string, folder: string): string[] {
 export function listPages(root: string, id: BotId): readonly PagePlace[] {
   const folder = folderOf(id);
   return (groupByBot(folder, listNames(root, folder)).bots.get(id) ?? []).filter(isPage);
+}
+
+/** Returns the places of a bot's files in a commit, each with its blob. @throws {GitError} */
+export async function readCommittedPages(
+  { objects, hash, prefix }: Pick<Repository, 'objects' | 'hash' | 'prefix'>,
+  commit: string,
+  id: BotId,
+): Promise<{ readonly place: FilePlace; readonly blob: string }[]> {
+  const folder = `${botsFolder}/${folderOf(id)}`;
+  const tree = await objects.readOne(`${commit}:${prefix}${folder}`);
+  const entries = tree?.type === 'tree' ? [...parseTree(tree.content, hash)] : [];
+  return entries.flatMap(([name, { mode, id: blob }]) => {
+    const place = name.startsWith(`${id}.`) ? parseFilePath(`${folder}/${name}`) : undefined;
+    return place && mode.startsWith('100') ? [{ place, blob }] : [];
+  });
 }
 
 /** Whether a path below `root` leads to a folder, through no link. False if that cannot be seen. */

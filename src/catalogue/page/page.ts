@@ -13,8 +13,7 @@ import {
   type KeyOrder,
   printJson,
 } from '../../lib/json.ts';
-import { type Fault, createFileFault, findPosition } from './fault.ts';
-import { validate } from './schema.ts';
+import { type Fault, createFileFault, findPosition, validate } from './fault.ts';
 
 /** The front matter of a page file. */
 export type PageData = Readonly<Record<string, unknown>>;

@@ -2,11 +2,10 @@ import type { Category, MainPage, Translation } from '../../../schemas/types.ts'
 import { english, type Locale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName } from '../../bot/schemas.ts';
 import { quoteValue } from '../../lib/text.ts';
-import { type Fault, createFileFault } from './fault.ts';
+import { type Fault, createFileFault, formatPlace, validate } from './fault.ts';
 import { isPage, type PagePlace, pathOf } from './layout.ts';
 import type { PageFile } from './page-file.ts';
 import type { Page } from './page.ts';
-import { validate } from './schema.ts';
 
 /** What the settings of a catalogue allow its pages to have. */
 export interface PageLimits {
@@ -153,16 +152,6 @@ function listValues(data: Page['data']): [place: (string | number)[], value: unk
   return Object.entries(data).flatMap(([key, value]): [(string | number)[], unknown][] =>
     Array.isArray(value) ? value.map((entry, i) => [[key, i], entry]) : [[[key], value]],
   );
-}
-
-/** Returns `images.preview[3]: `, the beginning of a message about that value. */
-export function formatPlace(place: readonly (string | number)[]): string {
-  const name = place.reduce<string>((path, part) => {
-    if (typeof part === 'number') return `${path}[${part}]`;
-    const key = /^[\w-]{1,40}$/.test(part) ? part : quoteValue(part);
-    return path === '' ? key : `${path}.${key}`;
-  }, '');
-  return name === '' ? '' : `${name}: `;
 }
 
 /**

@@ -5,10 +5,8 @@ import { type Locale, parseLocale } from '../../bot/locale.ts';
 import type { SchemaName } from '../../bot/schemas.ts';
 import { UserError } from '../../lib/errors.ts';
 import { createLocator, readStrictJson } from '../../lib/json.ts';
-import { createFileFault, type Fault, findPosition } from './fault.ts';
+import { createFileFault, type Fault, findPosition, validate, formatPlace } from './fault.ts';
 import { findEncodingFault, type Page, parsePage } from './page.ts';
-import { formatPlace } from './rules.ts';
-import { validate } from './schema.ts';
 
 /** A file that was read: its value, or what is wrong with it. */
 export type Parsed<T> = { readonly value: T } | { readonly faults: readonly Fault[] };

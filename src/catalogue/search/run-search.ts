@@ -1,11 +1,10 @@
 import type { BotId } from '../../bot/id.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
-import type { Needs } from './bot-search.ts';
 import { toWholeNameWord } from './bot-words.ts';
 import { expandTerm, expandWord, listHalves } from './match-term.ts';
 import { findFollowed } from './postings.ts';
-import { readQuery, type Term } from './query.ts';
+import { type Needs, readQuery, type Term } from './query.ts';
 import type { IndexSegment, SegmentSearch } from './segment.ts';
 import { findNearWords, type Expansion, type WordIndex } from './word-index.ts';
 import { normalise } from '../../lib/text.ts';

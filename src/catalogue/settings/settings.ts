@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { Category, SettingsFile } from '../../../schemas/types.ts';
 import { type Locale, toCanonicalLocale } from '../../bot/locale.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
+import { parseTree } from '../../git/objects.ts';
+import { type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
 import type { Fault } from '../page/fault.ts';
 import { readRegularFile } from '../page/page-file.ts';
 import type { Page } from '../page/page.ts';
@@ -351,4 +353,37 @@ function findLanguageFaults({ language }: SettingsFile, faultAt: Page['faultAt']
   if (language === undefined || known.some((locale) => locale === language)) return [];
   const message = `the interface is not translated into ${language}: choose one of ${known.join(', ')}`;
   return [faultAt(['language'], 'language', message)];
+}
+
+/**
+ * Reads the settings from the last commit: they decide who is a maintainer. Uncommitted edits and the index are ignored, and
+ * so is the logo. The defaults where the commit has no such file; undefined if the file has a fault. Reads one object
+ * while the file stays the same.
+ * @throws {BotshelfError} unavailable, when there is no repository, or it cannot be read
+ */
+export async function readCommittedSettings(
+  repositoryOpener: RepositoryOpener,
+): Promise<CatalogueSettings | undefined> {
+  const { objects, hash, prefix } = await repositoryOpener.open();
+  try {
+    const folder = await objects.readOne(`HEAD:${prefix}`);
+    const entry = folder && parseTree(folder.content, hash, new Set([settingsName])).get(settingsName);
+    if (entry === undefined) return toSettings();
+    if (!entry.mode.startsWith('100')) return undefined;
+    if (lastParsed?.blob !== entry.id) {
+      const blob = await objects.readOne(entry.id);
+      lastParsed = { blob: entry.id, settings: blob && parseWithoutLogo(blob.content) };
+    }
+    return lastParsed.settings;
+  } catch (error) {
+    throw toUnavailableError(error);
+  }
+}
+
+/** The settings that were read last. A blob of an id never changes. */
+let lastParsed: { readonly blob: string; readonly settings: CatalogueSettings | undefined } | undefined;
+
+function parseWithoutLogo(bytes: Buffer): CatalogueSettings | undefined {
+  const { settings, faults } = parseSettings(bytes);
+  return faults.every(({ rule }) => rule === 'logo') ? settings : undefined;
 }

@@ -17,8 +17,15 @@ import {
 } from '../page/layout.ts';
 import { toPageFile, computeFingerprint, isFolder, listTop } from '../page/page-file.ts';
 import { noLimits, type PageLimits } from '../page/rules.ts';
-import { indexBot, type IndexedBot, type IndexedFile, listPaths, parseRecord } from './bot-index.ts';
-import { readBot, type RecordLookups } from './bot-reader.ts';
+import {
+  indexBot,
+  type IndexedBot,
+  type IndexedFile,
+  listPaths,
+  parseRecord,
+  readBot,
+  type RecordLookups,
+} from './bot-index.ts';
 import type { BotStore } from './bot-store.ts';
 import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror.ts';
 import { type FolderReading, readFingerprints, readFolders } from './folder-reader.ts';

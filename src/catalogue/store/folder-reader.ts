@@ -9,8 +9,7 @@ import { type Fault, createFileFault } from '../page/fault.ts';
 import { botsFolder, isFolderName } from '../page/layout.ts';
 import { computeFingerprint, groupByBot, listFolder, listTop, readPageFile } from '../page/page-file.ts';
 import type { PageLimits } from '../page/rules.ts';
-import type { IndexedBot } from './bot-index.ts';
-import { readBot } from './bot-reader.ts';
+import { type IndexedBot, readBot } from './bot-index.ts';
 import { packFolder, type PackedFolder } from './packed-folder.ts';
 
 /** Everything in a folder at one time. */

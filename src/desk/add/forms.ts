@@ -8,6 +8,7 @@ import type { PreviewProps } from '../page/preview.tsx';
 import { english, type Locale, toCanonicalLocale, findLanguages } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { validate } from '../../catalogue/page/fault.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import {
   toCanonicalForm,
@@ -17,7 +18,6 @@ import {
   parsePage,
   withDefaults,
 } from '../../catalogue/page/page.ts';
-import { validate } from '../../catalogue/page/schema.ts';
 import { formatCollectionPath, parseCollectionName, peopleFolder } from '../../catalogue/page/side-file.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
 import { parseRecord } from '../../catalogue/store/bot-index.ts';

@@ -19,8 +19,8 @@ import {
   type IndexedBot,
   parseListElement,
   findImages,
+  readBot,
 } from '../../catalogue/store/bot-index.ts';
-import { readBot } from '../../catalogue/store/bot-reader.ts';
 import type { Finding } from '../../check/check.ts';
 import { readStrictJson } from '../../lib/json.ts';
 import { parseUrl } from '../../lib/network.ts';

@@ -1,8 +1,12 @@
 import type { Router } from '@koa/router';
 import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { computeExportDigest, exportLines } from '../../catalogue/store/bot-reader.ts';
+import {
+  type BotIndex,
+  type IndexedBot,
+  computeExportDigest,
+  exportLines,
+} from '../../catalogue/store/bot-index.ts';
 import { readHead, type RepositoryOpener } from '../../git/repository.ts';
 import type { OpenImages } from '../../images/images.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';

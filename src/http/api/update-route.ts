@@ -4,11 +4,9 @@ import type { Category, Command, UpdateValues } from '../../../schemas/types.ts'
 import type { BotId } from '../../bot/id.ts';
 import { resolveProperties, readSchema } from '../../bot/schemas.ts';
 import { parseToken } from '../../bot/token.ts';
-import { findPosition } from '../../catalogue/page/fault.ts';
+import { findPosition, validate, formatPlace } from '../../catalogue/page/fault.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { maxCommandDepth, pickCommands, printCommands, maxFileSize } from '../../catalogue/page/page.ts';
-import { formatPlace } from '../../catalogue/page/rules.ts';
-import { validate } from '../../catalogue/page/schema.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { BotshelfError } from '../../lib/errors.ts';

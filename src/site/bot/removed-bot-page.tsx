@@ -2,7 +2,7 @@ import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
 import { isError } from '../../lib/errors.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import type { RemovedAt } from '../../catalogue/changes/change-index.ts';
+import type { RemovedAt } from '../../catalogue/changes/bot-changes.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';

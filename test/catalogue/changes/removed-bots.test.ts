@@ -1,7 +1,8 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChangeIndex, trackRemovedBots } from '../../../src/catalogue/changes/change-index.ts';
+import { trackRemovedBots } from '../../../src/catalogue/changes/bot-changes.ts';
+import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { BotStore } from '../../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { followBranch } from '../../support/branch.ts';

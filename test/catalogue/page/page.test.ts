@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, strictEqual, ok, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { validate } from '../../../src/catalogue/page/fault.ts';
 import { maxFileSize, withDefaults, toCanonicalForm, editPage } from '../../../src/catalogue/page/page.ts';
-import { validate } from '../../../src/catalogue/page/schema.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { fault, good, homer, parse, withFrontMatter } from '../../support/page-file.ts';
 import { mainPage, translation, homerKeys } from '../../support/sample.ts';

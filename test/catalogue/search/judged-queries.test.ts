@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Category } from '../../../schemas/types.ts';
 import type { BotId } from '../../../src/bot/id.ts';
 import { defaultCategories } from '../../../src/bot/schemas.ts';
-import { getNeeds } from '../../../src/catalogue/search/bot-search.ts';
+import { getNeeds } from '../../../src/catalogue/search/query.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { noCounts } from '../../support/counts.ts';

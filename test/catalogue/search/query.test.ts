@@ -1,6 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { getNeeds } from '../../../src/catalogue/search/bot-search.ts';
-import { findMatchingLocales, readQuery } from '../../../src/catalogue/search/query.ts';
+import { findMatchingLocales, readQuery, getNeeds } from '../../../src/catalogue/search/query.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 
 describe('the categories that a query names', () => {

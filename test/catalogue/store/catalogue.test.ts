@@ -25,7 +25,7 @@ describe('a catalogue', () => {
 
   it('cannot be read where there is no bots/', async () => {
     const catalogue = new Catalogue({ root: tempFolder(), log: silentLog, snapshot: null });
-    await rejects(catalogue.load(), { code: 'ENOENT' });
+    await rejects(catalogue.load(), { name: 'UserError', message: /has no folder bots\/: make a catalogue/ });
     await catalogue.close();
   });
 

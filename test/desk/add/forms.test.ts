@@ -1,12 +1,12 @@
 import { deepStrictEqual, strictEqual, throws } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
+import { validate } from '../../../src/catalogue/page/fault.ts';
 import { toCanonicalForm, parsePage } from '../../../src/catalogue/page/page.ts';
 import {
   assembleCollections,
   parseCollectionPage,
   ensureValid,
 } from '../../../src/catalogue/page/side-file.ts';
-import { validate } from '../../../src/catalogue/page/schema.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { type FieldTexts } from '../../../src/desk/add/fields.ts';
 import {

@@ -49,6 +49,4 @@ export const explanations: readonly Explanation[] = [
     by: ['stop', 'clock'],
   },
   { pattern: /a login failed/, by: ['clock'] },
-  // To a clock that is a day ahead, an edit of this moment is a day old.
-  { pattern: /has had uncommitted edits since/, by: ['clock'] },
 ];

@@ -1,8 +1,7 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import type { IndexedBot } from '../../../src/catalogue/store/bot-index.ts';
-import { type BotReading, readBot } from '../../../src/catalogue/store/bot-reader.ts';
+import { type IndexedBot, type BotReading, readBot } from '../../../src/catalogue/store/bot-index.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { type Pages, toFiles } from '../../support/page-file.ts';
 import { botId } from '../../support/sample.ts';

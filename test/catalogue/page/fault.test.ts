@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { defaultCategories } from '../../../src/bot/schemas.ts';
-import { validate } from '../../../src/catalogue/page/schema.ts';
+import { validate } from '../../../src/catalogue/page/fault.ts';
 import { findHost } from '../../../src/catalogue/settings/blocked.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { homerKeys } from '../../support/sample.ts';

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SchemaName } from '../../bot/schemas.ts';
-import { removeKeys, setKeys, readStrictJson } from '../../lib/json.ts';
-import { mergeLines } from '../../lib/merge-lines.ts';
-import { parseFilePath, parsePagePath } from './layout.ts';
-import { maxCommandDepth, cutPage, type PageData, parsePage } from './page.ts';
-import { validate } from './schema.ts';
+import type { SchemaName } from '../bot/schemas.ts';
+import { removeKeys, setKeys, readStrictJson } from '../lib/json.ts';
+import { mergeLines } from '../lib/merge-lines.ts';
+import { validate } from '../catalogue/page/fault.ts';
+import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
+import { maxCommandDepth, cutPage, type PageData, parsePage } from '../catalogue/page/page.ts';
 
 /** A file on two sides and at their merge base; null if there was none. */
 export interface FileTextVersions {
