@@ -265,7 +265,7 @@ async function show(ctx: Context, parts: DeskParts, filled: FilledForm, status =
   const paths = await parts.images?.preview(named, ctx.ip);
   const images = named.map((image, i): FormImage => ({ ...image, path: paths?.[i] }));
   const preview =
-    form.kind === 'bot' ? createPreview(form, texts, file, images, language, parts.authors) : undefined;
+    form.kind === 'bot' ? createPreview(form, { texts, file, images }, language, parts.authors) : undefined;
   const text = file.faults.page === undefined ? file.page : '';
   const name = preview?.bot.contents[preview.locale]?.name ?? '';
   const html = await markdown.preview({ text, name, images: findImages(text) }, ctx.ip);

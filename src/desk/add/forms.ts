@@ -389,12 +389,12 @@ export function listImages({ groups }: Form, texts: FieldTexts, faults: FieldFau
 /** Returns the bot of a form. A text that is empty is the label of its field. */
 export function createPreview(
   { listed, schema, texts: first }: Form,
-  texts: FieldTexts,
-  { data, page }: FormFile,
-  images: readonly FormImage[],
+  typed: { readonly texts: FieldTexts; readonly file: FormFile; readonly images: readonly FormImage[] },
   { text, categories }: Pick<PageLanguage, 'text' | 'categories'>,
   index: AuthorIndex,
 ): PreviewProps['preview'] {
+  const { texts, images } = typed;
+  const { data, page } = typed.file;
   const { id = '', locale: tag = '' } = { ...first, ...texts };
   const locale = toCanonicalLocale(tag.trim()) ?? english;
   const name = String(data['name']) || text('field.name');
