@@ -55,6 +55,7 @@ const gitFailures = {
   'index-damaged':
     /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S{0,80} index file open failed: No such file/,
   'ref-locked': /cannot lock ref|failed to update ref|atomic transaction failed/,
+  'remote-moved': /\(stale info\)/,
 };
 
 /**

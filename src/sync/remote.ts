@@ -328,9 +328,9 @@ export async function pushWithRetries<T>(
 
 /**
  * Replaces the history of the remote's state by a pruned one, and returns its commit, null if it stays, and how
- * many commits are removed. Undefined if the remote has not the same state as this clone.
+ * many commits are removed. Undefined if the remote has another state than this clone.
  * @param since seconds since the epoch: later commits stay
- * @throws {GitError} also if the remote has moved
+ * @throws {GitError}
  */
 export async function pushPrunedState(
   repository: Repository,
@@ -341,7 +341,12 @@ export async function pushPrunedState(
   if (tip !== (await readRef(repository, remoteRefs.state))) return undefined;
   const pruned = tip === null ? undefined : await writePrunedHistory(repository, tip, since);
   if (tip === null || pruned === undefined) return { commit: null, removed: 0 };
-  await pushRemote(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
+  try {
+    await pushRemote(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
+  } catch (error) {
+    if (isGitFailure(error, 'remote-moved')) return undefined;
+    throw error;
+  }
   await setRefs(repository, setPushedState(new Map(), pruned.commit));
   return pruned;
 }

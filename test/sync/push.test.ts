@@ -78,6 +78,10 @@ describe('what is pushed', () => {
     strictEqual(await pushPrunedState(repository, since, remote), undefined);
     await pushRefs(repository, await listRefsToPush(repository, remote), remote);
     strictEqual((await pushPrunedState(repository, 0, remote))?.removed, 0);
+    const tip = clone.git('rev-parse', state);
+    shared.git('update-ref', state, `${tip}^`);
+    strictEqual(await pushPrunedState(repository, since, remote), undefined);
+    shared.git('update-ref', state, tip);
     const pruned = await pushPrunedState(repository, since, remote);
     strictEqual(pruned?.removed, 3);
     strictEqual(shared.git('rev-parse', state), pruned?.commit);
