@@ -90,7 +90,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
   const locale = chooseLocale(facts.locales, wanted) as Locale;
   const own = [...wanted.slice(0, 1), language.locale];
   const isForeign = findLanguages(own, facts.locales).length === 0;
-  const blurImages = facts.nsfw && parseQuery(ctx).get('pictures') !== 'shown';
+  const blurImages = parseQuery(ctx).get('pictures') !== 'shown' && facts.nsfw;
   const shown = { locale, isForeign, blurImages };
   const render = async (): Promise<VNode> => {
     const bot = parseRecord(indexed);
