@@ -288,7 +288,7 @@ function folderImports(): Map<string, Set<string>> {
   return graph;
 }
 
-/** The folders of one cycle, none where there is none: what is left when what imports nothing is taken away again and again. */
+/** The folders of one cycle, or an empty list: repeatedly removes the folders that import no other. */
 function cycleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   let left = new Map(graph);
   for (;;) {
