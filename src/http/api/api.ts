@@ -113,5 +113,5 @@ function adviseOnToken(
 ): string {
   if (login?.disabledReason === null) return `log in at ${config.baseUrl}/bots/${id}/token to issue one`;
   const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
-  return `${operator} issues one with "botshelf token ${id}", as nobody can log in here`;
+  return `${operator} issues one with "botshelf token ${id}", because nobody can log in here`;
 }

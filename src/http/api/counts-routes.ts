@@ -65,7 +65,7 @@ function parseDays(params: URLSearchParams, max: number, present: number): DaysQ
   if (to !== undefined && days < 1 && from !== undefined)
     errors.push({ pointer: '?from', detail: 'it is after “to”: send the earlier time as “from”' });
   if (days > max) {
-    const detail = `there are ${days} days until the last: request at most ${max} at once`;
+    const detail = `there are ${days} days until the last: request at most ${max} together`;
     errors.push({ pointer: '?from', detail });
   }
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
