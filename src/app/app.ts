@@ -24,7 +24,7 @@ import type { Config } from './config.ts';
 import { createProbeRoutes, type ServiceHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What the API and the pages are made from, and what watches them. */
+/** The input of `openApp`: the parts that the API, the pages, the probes and the metrics read. */
 export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
   Pick<
     Parameters<typeof addDeskPages>[1],
@@ -83,7 +83,7 @@ export async function openApp(parts: AppParts, closers: Closers): Promise<() => 
 }
 
 interface Application {
-  /** Responds to a request, or logs at level `debug` why it could not. */
+  /** Responds to a request. If that fails, logs the reason at level `debug`. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Removes the path of the public address from that of a request, except for probes; undefined if it has none. */
   readonly rewrite: ((url: string) => string) | undefined;
@@ -98,7 +98,7 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
   const basePath = basePathOf(config.baseUrl);
   const report = createReportError(log, basePath);
   const handle = handleErrors(report);
-  /** @param route the pattern of the path, where no router finds it */
+  /** @param route the pattern of a path that no router finds */
   const respond = async (ctx: Context, next: Next, route?: string): Promise<void> => {
     const started = performance.now();
     await handle(ctx, () => {
@@ -141,7 +141,7 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
     handle: async (request, response) => {
       const target = request.method === 'POST' ? update.find(request.url ?? '') : undefined;
       if (target === undefined) return await compute(request, response);
-      // With Koa's context alone: its chain of middleware and the router take as long as all else in a count.
+      // Uses Koa's context alone: for a count, its chain of middleware and the router would double the time.
       const ctx = app.createContext(request, response);
       try {
         await respond(ctx, () => admit(ctx, () => update.respond(ctx, target)), target.path);

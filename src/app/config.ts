@@ -100,7 +100,7 @@ function readCatalogueSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     var: resolve(reader.text('BOTSHELF_VAR') ?? `${catalogue}/var`),
     /** The file that says who is blocked, in place of that of the catalogue; null for none. Absolute. */
     blocked: blocked === undefined ? null : resolve(blocked),
-    /** The name or address of the shared Git server's repository; null if there is none. */
+    /** The name or address of the shared Git server's repository; null without one. */
     remote,
     port,
     /**
@@ -108,7 +108,7 @@ function readCatalogueSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
      * `Host`.
      */
     baseUrl: reader.address('BOTSHELF_BASE_URL', `http://localhost:${port}`),
-    /** Whether `baseUrl` was set; it is a guess where it was not. */
+    /** Whether `baseUrl` was set; otherwise it is a guess. */
     isBaseUrlSet: reader.text('BOTSHELF_BASE_URL') !== undefined,
     /** Keep copies of the bots' images. */
     images: reader.flag('BOTSHELF_IMAGES', true),
@@ -144,15 +144,15 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     stateSeconds: reader.integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
     /** The age after which state history is pruned to one commit a day. */
     stateDays: reader.integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
-    /** The shared Git server's repository to keep in step with; null if this clone is all there is. */
+    /** The shared Git server's repository to keep in step with; null without one. */
     remote: readRemoteSettings(reader, shared.remote),
     /** Where proposals of changes are reviewed: here, at the Git host, or nowhere. */
     proposals,
-    /** The Git host, where they are reviewed there. */
+    /** The Git host that reviews proposals; null if they are reviewed elsewhere. */
     hostReview: readHostSettings(reader, proposals === 'host'),
     /** For people who edit the catalogue: open pages reload on edits and show faults. */
     dev: reader.flag('BOTSHELF_DEV'),
-    /** Whom visitors of a demo log in as, with no password. Null: no setting makes a service a demo. */
+    /** The accounts that visitors of a demo log in to; null in other services: no setting makes one a demo. */
     demo: null as DemoProvider | null,
     /** How to reach the operator; null if it is not set. */
     contact: readContact(reader),
@@ -160,11 +160,11 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     securityContact: readSecurityContact(reader),
     /** Where people log in; null if nobody can. */
     login: readLoginSettings(reader),
-    /** The secrets that seal cookies, newest first; where empty, one is generated. */
+    /** The secrets that seal cookies, newest first; if empty, one is generated. */
     secrets: readSecrets(reader),
-    /** Where notices for the people who run the list are sent, a secret; null if they are not. */
+    /** The address that notices for the people who run the list are sent to, a secret; null if they are not sent. */
     notifyUrl: readNotifyUrl(reader),
-    /** Set where this is a copy of a list that takes no posts, forms and logins. */
+    /** The settings of a copy of a list, which takes no posts, forms and logins; null for any other service. */
     readOnly: readReadOnly(reader, shared.readOnly),
     /** Log every request. */
     accessLog: reader.flag('BOTSHELF_ACCESS_LOG'),
@@ -183,7 +183,7 @@ function readProbePort(reader: SettingReader, port: number): number | null {
   return probePort;
 }
 
-/** Call it after all other settings are read: it refuses those that a copy has no use for. */
+/** Call it after all other settings are read, because it refuses those that a copy does not use. */
 function readReadOnly(reader: SettingReader, isReadOnly: boolean): ReadOnly | null {
   const isSet = (name: string): boolean => reader.text(`BOTSHELF_${name}`) !== undefined;
   const hasOriginal = isSet('CANONICAL_URL');

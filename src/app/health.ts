@@ -26,7 +26,7 @@ export interface HealthParts
 
 export interface ServiceHealth {
   readonly build: Version;
-  /** A random ID of this process, which tells whether an address leads to it. */
+  /** A random ID of this process: a response with it is from this process. */
   readonly instance: string;
   /** Each part of the service by name. */
   parts(): Health;

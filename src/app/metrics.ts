@@ -51,7 +51,7 @@ export class Metrics {
     });
     for (const reason of ['missing', 'malformed', 'unknown', 'other-bot'])
       this.#refusedTokens.inc({ reason }, 0);
-    // A metric is a counter where its name ends in _total, as Prometheus has it.
+    // By the convention of Prometheus, a metric is a counter if its name ends in _total.
     const add = (name: string, help: string, read: () => Samples, ...labelNames: string[]): void => {
       const collect = (): void => {
         const samples = read();
@@ -149,7 +149,7 @@ export class Metrics {
   /** Adds `/metrics`, for Prometheus. */
   addRoute(router: Router): void {
     router.get('/metrics', async (ctx) => {
-      // Watching the event loop and the garbage collector has a cost, so it begins with the first read.
+      // Begins with the first read, because watching the event loop and the garbage collector has a cost.
       if (!this.#hasProcessMetrics) collectDefaultMetrics({ register: this.#registry });
       this.#hasProcessMetrics = true;
       ctx.body = await this.#registry.metrics();

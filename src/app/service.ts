@@ -72,7 +72,7 @@ async function start(
 ): Promise<string> {
   const started = performance.now();
   const repositoryOpener = closers.own(createOpener(config.catalogue, git));
-  // First, so that a mistyped name makes no folder.
+  // Before the locks, so that a mistyped name creates no folder.
   await ensureCatalogue(config.catalogue, repositoryOpener);
   const clone = closers.own(await openClone({ config, repositoryOpener, log }));
   const context = { ...clone, config, log };
@@ -84,7 +84,7 @@ async function start(
   const committer = closers.own(new Committer({ ...context, editor: createPageEditor(bots) }));
   const syncRoom = closers.own(openSync({ ...context, ...countRoom, committer }));
   const { sync } = syncRoom;
-  // The last push has the last counts.
+  // Added before the counts, so that the last push includes them.
   closers.own(countRoom);
   const login = await openLogin(context);
   const proposalRoom = closers.own(await openProposals({ ...context, catalogue, committer, sync, login }));
@@ -100,7 +100,7 @@ async function start(
   const responses = new ResponseCache();
   const metrics = new Metrics(parts, health, responses);
   const listen = await openApp({ ...parts, health, metrics, responses }, closers);
-  // With a port for probes, the other one opens when the service is ready: proxies use another machine until then.
+  // With a separate port for probes, the main one opens when the service is ready: proxies use other machines first.
   if (config.probePort === null) address = await listen();
 
   await committer.recover();

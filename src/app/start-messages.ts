@@ -4,7 +4,7 @@ import { formatCount } from '../lib/text.ts';
 import type { Config } from './config.ts';
 import { type Version, formatVersion } from './version.ts';
 
-/** Shows how far a start is. */
+/** Shows the progress of the start. */
 export interface StartProgress {
   show(text: string): void;
   end(): void;

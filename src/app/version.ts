@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 export interface Version {
   /** The version of the package, such as `1.4.0`. */
   readonly version: string;
-  /** The first 12 digits of the commit; null if neither the package nor a clone around it says which. */
+  /** The first 12 digits of the commit; null if neither the package nor a clone around it has one. */
   readonly commit: string | null;
 }
 
-/** Reads the version of this program. Never fails for lack of a commit. */
+/** Reads the version of this program. Never fails without a commit. */
 export function readVersion(): Version {
   const file = fileURLToPath(import.meta.resolve('#package'));
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
@@ -23,9 +23,9 @@ export function formatVersion({ version, commit }: Version): string {
 }
 
 /**
- * Returns the commit of the package in a folder: the one that is checked out where it is a clone, else the one that it was
- * packed from; null for neither. Reads Git's files itself, as git refuses a clone of another user: the code belongs to
- * root and the service does not run as root.
+ * Returns the commit of the package in a folder: in a clone the checked-out one, else the one that it was packed from;
+ * null for neither. Reads Git's files itself, because git refuses a clone of another user: the code belongs to root,
+ * and the service does not run as root.
  */
 export function readCommit(folder: string): string | null {
   const read = (name: string): string => {

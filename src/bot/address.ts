@@ -14,11 +14,11 @@ export function toAsciiAddress(text: string): string | undefined {
 const asciiAddress = /^(?:[!-$&-~]|%[0-9a-f]{2})*$/i;
 const invisible = /[\u00AD\u200B\u2060\uFEFF\p{Bidi_Control}]/gu;
 
-/** Whether an address is signed for a time, such as that of a file in a chat, and stops working after it. */
+/** Whether an address is signed and expires, such as that of a file in a chat. */
 export function isExpiring(address: string): boolean {
   return expiry.test(address);
 }
 
-/** Parameters with the time at which a signed address of a chat, a cloud storage or a code host ends. */
+/** Parameters with the expiry of a signed address of a chat, a cloud storage or a code host. */
 const expiry =
   /[?&](?:(?:ex|oe)=[\da-f]{8}\b|(?:x-[a-z]{1,10}-)?(?:expires|expiry|expiration|exp)=\d|se=\d{4}-|jwt=)/i;

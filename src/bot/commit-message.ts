@@ -8,7 +8,7 @@ export function parseAccountId(text: string): AccountId | undefined {
   return /^[0-9]{1,20}$/.test(text) ? (text as AccountId) : undefined;
 }
 
-/** A bot, and the keys that were changed; none for a bot that is new. Anything may be in its name. */
+/** A bot and its changed keys, an empty list for a new bot. The name may contain anything. */
 export interface EditedBot {
   readonly id: string;
   readonly name: string;
@@ -53,14 +53,15 @@ export function toOneLine(text: string, maxLength = maxNameLength): string {
   return shown.length <= maxLength ? shown : `${shown.slice(0, maxLength - 1)}…`;
 }
 
-/** Returns a text of people as a message of a commit has it: one line, in which a Git host acts on no word. */
+/** Returns a text of people for a commit message: one line, in which a Git host acts on no word. */
 function toMessageText(text: string, maxLength?: number): string {
   return toInert(toOneLine(text, maxLength));
 }
 
 /**
- * Replaces the characters of what Git hosts act on in messages, titles and descriptions: a mention, an address, the number of
- * an issue, which a merged `Fixes #1` would close, and `[skip ci]` or `***NO_CI***`, which would skip the check.
+ * Replaces characters in the words that Git hosts act on in messages, titles and descriptions: a mention, an address,
+ * the number of an issue, which a merged `Fixes #1` would close, and `[skip ci]` or `***NO_CI***`, which would skip the
+ * check.
  */
 export function toInert(text: string): string {
   const fullWidthOffset = 0xfee0;
@@ -72,28 +73,28 @@ export function formatChangedBy(name: string): string {
   return `Changed-by: ${toMessageText(name)}`;
 }
 
-/** Who made a commit: a person, an owner through the API, or an account whose proposal was accepted. */
+/** The maker of a commit: a person, an owner through the API, or an account whose proposal was accepted. */
 export type CommitAuthor =
   | { readonly kind: 'person'; readonly name: string }
   | { readonly kind: 'api' }
   | { readonly kind: 'proposal'; readonly account: AccountId; readonly reviewer: AccountId | undefined };
 
-/** Returns the object of a commit as text, in the encoding that it names. */
+/** Decodes the object of a commit by the encoding that it names. */
 export function decodeCommit(object: Buffer): string {
   const text = object.toString();
   const [, encoding] = /^encoding (\S+)$/m.exec(text.slice(0, text.indexOf('\n\n'))) ?? [];
   try {
     return encoding === undefined ? text : new TextDecoder(encoding).decode(object);
   } catch {
-    // No such encoding is known.
+    // The encoding is unknown.
     return text;
   }
 }
 
 /**
- * Parses who made a commit from its object. A service makes its commits with one identity at one time and names the bots: a
- * commit that a person has amended is that person's, and so is one with trailers and another identity. Anything may be in a
- * person's name.
+ * Parses the author of a commit from its object. A service makes its commits with one identity at one time and names
+ * the bots: a commit that a person has amended is that person's, and so is one with trailers and another identity.
+ * Anything may be in a person's name.
  * @param identity that of the service, `name <address>`
  */
 export function parseCommitAuthor(content: string, identity: string): CommitAuthor {

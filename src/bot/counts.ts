@@ -9,14 +9,14 @@ export interface Counts {
   count(id: BotId): number | undefined;
 
   /**
-   * Returns by how much of itself a bot's count has grown since the end of the day 30 days ago: 0.25 is a quarter more,
-   * -0.5 half of it. Undefined for a bot without a count then.
+   * Returns the relative growth of a bot's count since the end of the day 30 days ago: 0.25 is a quarter more, -0.5
+   * half of it. Undefined for a bot without a count then.
    */
   growth(id: BotId): number | undefined;
 
   /**
-   * Returns when a bot's count was last posted, in milliseconds since the epoch; undefined for a bot without one. After a
-   * restart it may be an hour early, as an unchanged count is not written each time.
+   * Returns when a bot's count was last posted, in milliseconds since the epoch; undefined for a bot without one. After
+   * a restart it may be an hour early, because an unchanged count is not written each time.
    */
   reportedAt(id: BotId): number | undefined;
 

@@ -2,8 +2,9 @@ import { BotshelfError, codeOf, errorCodes, messageOf } from '../lib/errors.ts';
 import type { BotId } from './id.ts';
 
 /**
- * Whether nothing can be written now; reads go on. Nothing of the request is saved, but for the keys of an update with
- * count-not-saved, and it can be sent again later. The message says why and what the operator can do. Comments call every code of this kind *unavailable*.
+ * Whether an error means that nothing can be written now, while reads go on. Nothing of the request is saved, except
+ * the keys of an update with count-not-saved, and it can be sent again later. The message has the reason and the
+ * operator's fix. Comments call every code of this kind *unavailable*.
  */
 export function isUnavailable(error: unknown): error is BotshelfError {
   return error instanceof BotshelfError && errorCodes[error.code].problem === 'writes-unavailable';
@@ -19,7 +20,7 @@ export function createDiskFullError(cause: unknown, owner = repository): Botshel
 }
 
 /**
- * Returns the error for a write that failed with a system error: why, a colon, and what the operator can do.
+ * Returns the error for a write that failed with a system error: the reason, a colon, and the operator's fix.
  * @param folder one in `var/`; left out for the repository
  */
 export function toWriteError(error: unknown, folder?: string): BotshelfError {
@@ -29,7 +30,7 @@ export function toWriteError(error: unknown, folder?: string): BotshelfError {
     : new BotshelfError('write-failed', describeDiskError(error, folder), { cause: error });
 }
 
-/** Returns the error for a bot that there is not, or that was removed. */
+/** Returns the error for a bot that does not exist, or was removed. */
 export function createUnknownBotError(id: BotId): BotshelfError {
   return new BotshelfError('unknown-bot', `there is no bot ${id}`, { id });
 }
@@ -37,7 +38,7 @@ export function createUnknownBotError(id: BotId): BotshelfError {
 function describeDiskError(error: unknown, folder: string | undefined): string {
   const place = folder ?? repository;
   const elsewhere = folder === undefined ? '' : ', or set BOTSHELF_VAR to another folder';
-  // Without the call and its path, whose file may be another one at each try.
+  // Without the call and its path, because each try may have another file.
   const said = messageOf(error).replace(/, \w+ '.*/s, '');
   switch (codeOf(error)) {
     case 'EFBIG':

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseUrl } from '../lib/network.ts';
 
-/** What an invite link of Discord says. */
+/** An invite link of Discord, parsed. */
 interface Invite {
-  /** The ids of the OAuth clients, which are the bots that it adds: one in a sound link. */
+  /** The ids of the OAuth clients, which are the bots that it adds: one in a valid link. */
   readonly clients: readonly string[];
   /** A set of bits. `absent`: the link leaves it out. `unreadable`: it has a value that is not a set of permissions. */
   readonly permissions: bigint | 'absent' | 'unreadable';
   /** The OAuth scopes, in the link's order, each once. */
   readonly scopes: readonly string[];
-  /** The other parameters, in one order whatever the link's. */
+  /** The other parameters, sorted. */
   readonly rest: string;
 }
 
-/** Reads an invite link. Undefined for one that is not an invite link of Discord. */
+/** Parses an invite link; undefined if it is not one of Discord. */
 export function parseInvite(invite: string): Invite | undefined {
   const url = parseUrl(invite);
   if (url === undefined) return undefined;
@@ -28,8 +28,8 @@ export function parseInvite(invite: string): Invite | undefined {
 }
 
 /**
- * Whether two invite links add the same bot and ask for the same, however they are written. A link of another kind is the
- * same only where its text is.
+ * Whether two invite links add the same bot and ask for the same, however they are written. Links of another kind are
+ * compared as texts.
  */
 export function isSameInvite(a: string, b: string): boolean {
   return a === b || isDeepStrictEqual(toComparable(a), toComparable(b));
@@ -46,7 +46,7 @@ export function isServerInvite(link: string): boolean {
 }
 
 /**
- * Returns the first OAuth client that an invite link adds and that is not the bot; undefined if there is none.
+ * Returns the first OAuth client that an invite link adds besides the bot; undefined if it adds no other.
  * @param own the id of the bot, and its `oauth`
  */
 export function findOtherClient(invite: string, own: readonly unknown[]): string | undefined {
@@ -88,7 +88,7 @@ function parsePermissions([value = '', ...more]: readonly string[]): Invite['per
   return BigInt(value);
 }
 
-/** What the invite link of a bot on Discord asks for. */
+/** The permissions and scopes that the invite link of a bot on Discord asks for. */
 export interface InvitePermissions {
   /** `absent`: the link leaves them out. `unreadable`: it has a value that is not a set of permissions. */
   readonly permissions: StatedPermissions | 'absent' | 'unreadable';
@@ -237,7 +237,7 @@ export function alignPermissions(invites: readonly string[]): AlignedPermissions
     name: name as PermissionGroup,
     permissions: Object.entries(entries).flatMap(([permission, numbers]) => {
       const bits = (numbers as readonly number[]).reduce((set, bit) => set | (1n << BigInt(bit)), 0n);
-      // Two that people know as one thing are one where no link has only one of them.
+      // Two bits that people know as one permission are shown as one if no link has only one of them.
       const isWhole = sets.every((set) => [0n, bits].includes(set & bits));
       if ((left & bits) !== bits || !isWhole) return [];
       left &= ~bits;
@@ -258,14 +258,14 @@ export function asksFor(invite: string, permission: Permission): boolean {
   return bitsOf.get(permission)?.every((bit) => hasBit(set, bit)) === true;
 }
 
-/** Returns the permission of a name, whatever its case and its spaces; else every name. */
+/** Returns the permission of a name, ignoring case and spaces; all names if no permission has this one. */
 export function parsePermission(text: string): Permission | readonly Permission[] {
   const key = text.replaceAll(/[\s_-]/g, '').toLowerCase();
   const names = [...bitsOf.keys()];
   return names.find((name) => name.toLowerCase() === key) ?? names;
 }
 
-/** Returns the permissions that a bot has on a server with one invite link, and has not with another. */
+/** Returns the permissions that a bot has on a server with one invite link, but not with another. */
 export function comparePermissions(invite: string, other: string): StatedPermissions {
   return groupPermissions(readPermissions(invite) & ~readPermissions(other));
 }

@@ -1,14 +1,14 @@
 import { parseUrl } from '../lib/network.ts';
 
 /**
- * Returns keys of a name. Two names are the same if they have a key in common: of letters and digits only, without case,
- * accents and width, and with those that look alike as one. Signs such as those of C++ and C# are kept. So names with the
- * same slug are the same but for such signs, and a name of symbols alone has no key.
+ * Returns keys of a name: two names count as the same if they share a key. A key has letters and digits only, without
+ * case, accents and width, and characters that look alike are one. Signs such as those of C++ and C# are kept. So names
+ * with the same slug are the same except for such signs, and a name of symbols alone has no key.
  */
 export function toNameKeys(name: string): readonly string[] {
   const visible = name.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}\s]+/gu, '');
   const letters = visible.match(/\p{L}[+#]+|[\p{L}\p{N}|]/gu)?.join('') ?? '';
-  // The bar looks like an l, and slugs leave it out.
+  // Slugs leave out the bar, which looks like an l.
   const withoutBars = letters.replaceAll('|', '');
   return withoutBars === '' ? [] : [...new Set([letters, withoutBars])].map(fold);
 }
@@ -69,7 +69,7 @@ const lookalike = new RegExp(`[${[...lookalikes.keys()].join('')}]`, 'gu');
 
 /**
  * Returns a key that is equal for invites which add the same bot: the OAuth client where the address names one, with
- * any permissions; else host, path and query. Undefined when `invite` is not an address.
+ * any permissions; else host, path and query. Undefined if `invite` is not an address.
  */
 export function toInviteKey(invite: string): string | undefined {
   const url = parseUrl(invite);

@@ -3,16 +3,16 @@ declare const brand: unique symbol;
 /** A BCP 47 tag of a known language, in canonical case: `en`, `en-GB`, `zh-CN`. */
 export type Locale = string & { readonly [brand]: 'Locale' };
 
-/** The language of the last resort. */
+/** The language that is used if no other fits. */
 export const english = 'en' as Locale;
 
 /** Why a text is not a locale. */
 export interface LocaleRefusal {
-  /** What is wrong, without the text itself: `is not a language tag`. */
+  /** The fault, without the text itself: `is not a language tag`. */
   readonly reason: string;
-  /** How the tag is written correctly, where only its case is wrong. */
+  /** The tag in its correct case, if only that is wrong. */
   readonly canonical: Locale | undefined;
-  /** What to write instead: the canonical form, or examples. */
+  /** The fix: the canonical form, or examples. */
   readonly instead: string;
 }
 

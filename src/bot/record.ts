@@ -13,7 +13,7 @@ export interface Content extends Translation {
   readonly page: string;
 }
 
-/** The cached images of a bot without any copy yet. */
+/** The cached images of a bot that has no copies yet. */
 export const noCachedImages: CachedImages = { avatar: null, cover: null, preview: [] };
 
 /**

@@ -48,7 +48,7 @@ export function readSchema(
   return { ...schema, $defs: { ...definitions, category: { ...definitions.category, enum: categories } } };
 }
 
-/** The categories of a catalogue whose settings name none, those that most people need first. */
+/** The default categories, for a catalogue whose settings name none. Those that most people need come first. */
 export const defaultCategories: readonly Category[] = [
   'moderation',
   'utility',

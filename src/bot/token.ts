@@ -57,7 +57,7 @@ function toBase62(value: bigint, length: number): string {
   return text;
 }
 
-/** A place in a text, counted from 1; columns in UTF-16 units. */
+/** A line and column of a text, counted from 1; columns in UTF-16 units. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
@@ -86,7 +86,7 @@ export class TokenSearch {
     if (!this.#found) this.#search(this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece, false);
   }
 
-  /** Returns its place, after the last piece; undefined if there is none. */
+  /** Ends the search after the last piece. Returns the place of the first token; undefined without one. */
   end(): TextPlace | undefined {
     if (!this.#found) this.#search(this.#rest, true);
     return this.#found;
@@ -112,7 +112,7 @@ export class TokenSearch {
   }
 }
 
-/** The prefix, 256 bits and a checksum, in base62. */
+/** The prefix, then 256 bits and a checksum in base62. */
 const token = /bsh_[0-9A-Za-z]{49}(?![0-9A-Za-z])/;
 
 /** A token may be across two pieces: the last bytes of one, more than a token has, are searched again with the next. */

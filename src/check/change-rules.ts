@@ -32,7 +32,7 @@ import { createFileError, type Finding, submoduleMessage, toErrorFinding } from 
 import { sideFolders, type CatalogueSource } from './source.ts';
 
 /**
- * Finds what a change of a bot may not do, and what a maintainer has to review.
+ * Finds the parts of a change to a bot that are not allowed, and those that a maintainer has to review.
  * @param before all page files of the bot; empty for a new bot
  * @param after all page files of the bot after the change; empty for a removed bot
  */
@@ -43,13 +43,13 @@ export function checkBotChange(before: readonly PageFile[], after: readonly Page
   return main ? checkMainPage(main, former) : [];
 }
 
-/** Returns the main page. A page that cannot be parsed counts as the main page if there is no other. */
+/** Returns the main page. Without another, a page that cannot be parsed counts as the main page. */
 export function findMainPage(files: readonly PageFile[]): PageFile | undefined {
   const pages = files.filter(isPage);
   return pages.filter(isReadable).find(isMainPage) ?? pages.find((file) => !isReadable(file));
 }
 
-/** Returns the main page after a change where its bytes are others than before, and it can be parsed. */
+/** Returns the main page after a change, if its bytes changed and it can be parsed. */
 export function findChangedMainPage(
   before: readonly PageFile[],
   after: readonly PageFile[],
@@ -98,7 +98,7 @@ const keyRules: readonly KeyRule[] = [
         : undefined,
   },
   { key: 'created', rule: 'created-stays', severity: 'error', find: findOtherCreated },
-  // A bot with such a time would be the newest one until then.
+  // Until then, the bot would stay the newest one.
   ...['created', 'edited'].map((key): KeyRule => {
     const message = (): string =>
       `${key} is in the future: use the milliseconds since 1970, now ${Date.now()}`;
@@ -163,7 +163,7 @@ export function checkSettingsChange(
   ];
 }
 
-/** Finds the faults of a changed path itself, whatever is in the file. */
+/** Finds the faults of a changed path, without the file's content. */
 export function checkPath(change: ChangedPath): Finding[] {
   const { path } = change;
   if (change.kind === 'gone') return [];
@@ -179,8 +179,8 @@ export function checkPath(change: ChangedPath): Finding[] {
 }
 
 /**
- * Tells maintainers of changed paths outside `bots/`, also of those that are gone. One finding is about all files of a kind,
- * because a Git host shows ten only.
+ * Returns a finding for each kind of changed paths outside `bots/`, removed ones too, for maintainers. One for all
+ * files of a kind, because a Git host shows only ten.
  * @param faulty the paths that are refused
  */
 export function checkOutside(
@@ -212,7 +212,7 @@ function findProfileAccount(path: string): string | undefined {
   return top === peopleFolder ? parseProfileName(name) : undefined;
 }
 
-/** Returns a finding about the first path that names the next ones and counts the rest; none if there is no path. */
+/** Returns a finding about the first path, which names the next ones and counts the rest; empty without paths. */
 function createFindingOfAll(
   paths: readonly string[],
   rule: string,
@@ -233,7 +233,7 @@ function createFindingOfAll(
 
 const maxNamedPaths = 5;
 
-/** The rules about who may do what, and about what servers let in: their findings come first. */
+/** The rules about rights, and about what bots may do on servers: their findings come first. */
 const rulesOfRights = [
   'authors-changed',
   'verified-changed',
@@ -249,7 +249,7 @@ const rulesOfRights = [
   'bot-removed',
 ];
 
-/** Orders findings: those about rights first, then by path, line and column. A Git host shows ten of a kind only. */
+/** Orders findings: those about rights first (a Git host shows only ten of a kind), then by path, line and column. */
 export function compareFindings(a: Finding, b: Finding): number {
   const [first, second] = [a, b].map(({ rule }) => {
     const place = rulesOfRights.indexOf(rule);
@@ -303,7 +303,7 @@ function listParentFolders(path: string): string[] {
 /** The rules about paths by name; each returns the problem of a path and the fix. */
 const pathRules: readonly (readonly [rule: string, find: (change: ChangedPath) => string | undefined])[] = [
   ['id-stays', findFormerId],
-  // A submodule that was not checked out is an empty folder: only Git can tell.
+  // A submodule that was not checked out is an empty folder, so only Git knows it.
   [
     'submodule',
     ({ path, kind }) => (kind === 'submodule' || path === '.gitmodules' ? submoduleMessage : undefined),
@@ -336,12 +336,12 @@ const pathRules: readonly (readonly [rule: string, find: (change: ChangedPath) =
   ['file-name', ({ path }) => (isBelowBots(path) ? undefined : findNameProblem(path))],
 ];
 
-/** Whether a time is more than a day ahead, which no clock and no time zone explains. */
+/** Whether a time is more than a day ahead: no time zone explains that. */
 function isInFuture(time: unknown): boolean {
   return typeof time === 'number' && time > Date.now() + msPerDay;
 }
 
-/** The page as it was does not say what the rules compare. */
+/** The old page does not have the values that the rules compare. */
 function findUnreadable(_now: unknown, authors: unknown, { former }: MainPageChange): string | undefined {
   const isReadable = typeof former?.page?.data['created'] === 'number' && Array.isArray(authors);
   return former === undefined || isReadable
@@ -414,7 +414,7 @@ function findFormerId({ path, previousPath }: ChangedPath): string | undefined {
   return `this was ${previousPath}: put it back, a bot keeps its id; another bot gets a file of its own`;
 }
 
-/** Where case makes no difference, both are one folder, and a clone has the files of only one. */
+/** On a file system that ignores case, both are one folder, and a clone has the files of only one. */
 function findCaseTwin({ path }: ChangedPath): string | undefined {
   const [top = ''] = path.split('/');
   const name = reservedNames.find((reserved) => reserved.toUpperCase() === top.toUpperCase());
@@ -457,7 +457,7 @@ function isBelowBots(path: string): boolean {
 /** The settings after a change. */
 interface ChangedSettings {
   readonly settings: SettingsReading;
-  /** Whether they refuse a category or a language that they allowed before, so that all bots are to be checked. */
+  /** Whether they refuse a category or a language that they allowed before: then all bots have to be checked. */
   readonly refuseMore: boolean;
   /** The change to them; empty if it does not affect them or their logo. */
   readonly findings: readonly Finding[];

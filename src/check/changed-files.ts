@@ -9,18 +9,19 @@ import { copyWithTime } from '../lib/files.ts';
 
 /** A file that differs between two commits or trees. Paths are relative to the folder of the query, with `/`. */
 export interface ChangedFile {
-  /** Its path; for a removed file the old one. */
+  /** The path; for a removed file the old one. */
   readonly path: string;
-  /** Where it was; null when it is new. */
+  /** The path before; null for a new file. */
   readonly previousPath: string | null;
-  /** Its kind now. */
+  /** The kind after the change. */
   readonly kind: Exclude<ReturnType<typeof toKind>, 'folder'> | 'gone';
-  /** The Git id of its new version, for a submodule that of its commit; null if it was removed. */
+  /** The Git id of the new version, for a submodule that of its commit; null if it was removed. */
   readonly blob: string | null;
 }
 
 /**
- * Returns what differs below `folder` between two commits or trees. A file counts as moved when four fifths of it are the same.
+ * Returns the files below `folder` that differ between two commits or trees. A file counts as moved when four fifths of
+ * it are the same.
  * @throws {BotshelfError} list-too-long
  */
 export async function listTreeChanges(folder: string, before: string, after: string): Promise<ChangedFile[]> {
@@ -127,7 +128,7 @@ const historyOptions = [...rawDiffOptions, '--stdin', '-r', '-c', '--root', '--n
 export interface RevisionRange {
   /** The revision that the change is made for. */
   readonly base: string;
-  /** The last commit of the change: its commits that `base` lacks are added to the history. */
+  /** The last commit of the change: its commits that `base` does not have are added to the history. */
   readonly head: string;
   /** The base that the change is compared with. */
   readonly before: string;
@@ -229,11 +230,11 @@ function describeSeveralBases(base: string): string {
 }
 
 /**
- * Resolves a revision. Only here is a text of the user an argument of git, after the end of options; later arguments
- * are ids.
+ * Resolves a revision. This is the only git command with a text of the user as an argument, after the end of options;
+ * later ones take ids.
  */
 async function resolveCommit(folder: string, revision: string): Promise<string> {
-  // No revision begins so, and simple-git throws for some that it takes for options.
+  // No revision begins with a hyphen, and simple-git would throw because it takes some for options.
   if (/^\s*-/.test(revision)) throw await createRevisionError(folder, revision, new GitError([], null, ''));
   try {
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
@@ -258,7 +259,7 @@ async function createRevisionError(folder: string, revision: string, failure: Gi
 }
 
 function describeShallowClone(revision: string): string {
-  return `this clone is shallow and lacks what it shares with ${JSON.stringify(revision)}: fetch the whole history (git fetch --unshallow)`;
+  return `this clone is shallow and does not have the commits that it shares with ${JSON.stringify(revision)}: fetch the whole history (git fetch --unshallow)`;
 }
 
 /** Returns whether the clone is shallow; undefined if no repository can be read. */
@@ -307,7 +308,7 @@ export async function grepLines(
 
 const newline = 0x0a;
 
-/** Makes the output `path NUL line`, whatever is configured. More threads take half as much CPU again, and no less time. */
+/** Makes the output `path NUL line`, whatever is configured. More threads take 1.5 × the CPU, and no less time. */
 const options = [
   '--no-color',
   '--no-line-number',
@@ -346,7 +347,7 @@ export async function writeWorkTree(folder: string, watched: readonly string[]):
   const entries: string[] = [];
   const files: string[] = [];
   for (const { path, status } of edited) {
-    // One that is below a link by now cannot be removed by its path alone.
+    // A file that is now below a link cannot be removed by its path alone.
     if (status === 'D') entries.push(`0 ${'0'.repeat(head.length)}\t${path}\0`);
     else files.push(`${path}\0`);
   }
@@ -377,7 +378,7 @@ const maxUncommitted = 10_000;
 
 const addFiles = ['update-index', '--add', '--remove', '--replace'];
 
-/** The copy is a whole index, and a file that Git would not convert back is taken as it is. */
+/** Copies the index as a whole. Takes a file as it is if Git would not convert it back. */
 const settings = ['-c', 'core.splitIndex=false', '-c', 'core.safecrlf=false'];
 
 /**
@@ -403,8 +404,8 @@ export async function fetchCommit(folder: string, remote: string, id: string): P
 }
 
 /**
- * Fetches in one request the objects that a partial clone lacks of these. Without it, git fetches each of them when it is
- * read, one after the other.
+ * Fetches, in one request, those of these objects that a partial clone does not have. Otherwise git would fetch each
+ * one when it is read.
  * @param revisions lists of arguments of `git rev-list`: commits, or trees with `--` and paths that are taken literally
  * @throws {GitError}
  */

@@ -122,7 +122,7 @@ async function checkTrees(
   return { files, findings: [...faults, ...checkOutside(changes, faulty)].toSorted(compareFindings) };
 }
 
-/** The rules about entries that are not files: other faults of them add nothing. */
+/** The rules about entries that are not files: their other faults are left out. */
 const isUnreadable: ReadonlySet<string> = new Set(['submodule', 'regular-file']);
 
 function toRuleKey({ path, rule }: Finding): string {
@@ -206,7 +206,7 @@ async function compareBots(
   return [...findings, ...(await checkDuplicates(root, after, added))];
 }
 
-/** Returns whether a finding is about one of these paths, its bot, or what the settings allow. */
+/** Returns whether a finding is about one of these paths, its bot, or a value that the settings decide. */
 function isOfChange(paths: readonly string[]): (finding: Finding) => boolean {
   const ids = new Set(paths.map((path) => parsePagePath(path)?.id));
   return ({ path, rule }) => {
@@ -252,7 +252,7 @@ const missingBots = createFileError(
 /** The rules for pages that the settings decide: the category, and the language. */
 const rulesOfSettings = new Set(['enum', 'language']);
 
-/** Whether people or collections change, or lose a bot that they name. */
+/** Whether profiles or collections change, or a bot that they name is removed. */
 function concernsSideFiles(changes: readonly ChangedFile[]): boolean {
   return changes.some(({ path, kind }) => (kind === 'gone' && parsePagePath(path)) || isSideFile(path));
 }

@@ -39,8 +39,8 @@ import {
 } from './source.ts';
 
 /**
- * A result of a check for one file: an error fails the check, a warning may be a mistake, a notice is for a maintainer to
- * review.
+ * A result of a check for one file. An error fails the check, a warning may be a mistake, and a notice needs a
+ * maintainer's review.
  */
 export interface Finding extends Fault {
   readonly severity: 'error' | 'warning' | 'notice';
@@ -245,7 +245,7 @@ export function findBlockedIn(bot: IndexedBot, blocked: Blocked): BlockedName[] 
 }
 
 /**
- * Returns the listed bots that it concerns if somebody is blocked.
+ * Returns the listed bots that a new entry of the blocked list would affect.
  * @throws {BlockError} common-host, for a host that most of the bots have an address at
  */
 export async function listBotsToBlock(
@@ -264,10 +264,10 @@ export async function listBotsToBlock(
   return found;
 }
 
-/** As many bots a host may have, even if these are most of the catalogue. */
+/** A host with at most this many bots can be blocked, even if these are most of the catalogue. */
 const minCommonHost = 10;
 
-/** Returns the OAuth clients that a bot may be: a bot that is blocked stays so under another id of its page. */
+/** Returns the OAuth clients that a bot may have, so that a blocked bot stays blocked under another id of its page. */
 function listClients({
   invite,
   oauth,
@@ -345,7 +345,7 @@ export async function checkPart(part: {
   return await checkCatalogue(createFolderSource(part.root), part.scope, part);
 }
 
-/** More threads than this wait for each other's file system calls. */
+/** With more threads, they wait for each other's file system calls. */
 const maxThreads = 4;
 
 /** A thread takes a fifth of a second to start. */

@@ -36,17 +36,18 @@ export function checkAttributes(path: string, bytes: Buffer | undefined): Findin
 }
 
 /**
- * After the pattern of a line that is no comment, which Git ends at a NUL. Blanks are only these three, and no blank is needed
- * after a quoted pattern. The name of a driver refers to the Git configuration of each clone, as git-lfs's does.
+ * Matches after the pattern of a line that is not a comment; Git ends a line at a NUL. Only these three are blanks, and
+ * a quoted pattern needs no blank after it. The name of a driver refers to the Git configuration of each clone, as with
+ * git-lfs.
  */
 const driver =
   /^([ \t\r]*[^ \t\r#\0][^\0]*?[ \t\r"])((?:filter|diff|merge)=[^ \t\r\0]+|working-tree-encoding(?:=[^ \t\r\0]+)?|ident)(?=[ \t\r\0]|$)/;
 
 /**
- * Finds what the file versions of a change have no place for in any commit, such as links, tokens and files that are far
- * too large: those of its result first, then those that its commits would put into the history for good, also where a later
- * commit removes it. Looks at the messages of the commits, too. Each object is read in pieces.
- * @param changes what the result changes
+ * Finds what no commit may contain, such as links, tokens and files that are far too large: first in the result of the
+ * change, then in versions that its commits add to the history for good, even if a later commit removes them. Checks
+ * the messages of the commits, too. Each object is read in pieces.
+ * @param changes the changed files of the result
  * @param isWanted whether a path is checked
  */
 export async function checkVersions(
@@ -156,7 +157,7 @@ async function checkCommits(root: string, commits: readonly string[]): Promise<F
     const [headers = ''] = content?.split('\n\n', 1) ?? [];
     if (content === undefined || headers.split('\n').some((line) => line.length > maxHeaderLength))
       return [createFileError(botsFolder, 'commit-size', `${shortenId(id)} ${longCommitMessage}`)];
-    // In the order of the changes they would stay the last ones.
+    // In the order of the changes they would be the last ones.
     const times = headers.matchAll(/^(?:author|committer) .* (\d+) [+-]\d+$/gm);
     const time = Math.max(...Array.from(times, ([, seconds = '']) => parseCommitTime(seconds)));
     if (time > Date.now() + msPerDay)

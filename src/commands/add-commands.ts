@@ -220,7 +220,7 @@ function addBotsCommand(program: Command): void {
     .option('--yes [number]', 'commit what --set and --remove describe; over 20 bots need their number')
     .addHelpText(
       'after',
-      '\nReads the files on disk, and the counts that are committed; --active and --inactive fetch those of the remote. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 1 something was set aside because it was changed at the same time; 2 nothing was changed, or tokens could not be revoked, or it is not known, as it says.',
+      '\nReads the files on disk, and the counts that are committed; --active and --inactive fetch those of the remote. --set and --remove make one commit.\nExit code: 0 done, also where no bot is found; 1 something was set aside because it was changed at the same time; 2 nothing was changed, or tokens could not be revoked, or the outcome is unknown: the message says which.',
     )
     .action(load(async () => (await import('./bots.ts')).bots));
 }
@@ -241,7 +241,7 @@ function addBlockCommands(program: Command): void {
     .option('--yes [number]', 'do what --remove describes; over 20 bots need their number')
     .addHelpText(
       'after',
-      '\nWrites the file that BOTSHELF_BLOCKED names, or else commits blocked.json.\nExit code: 0 done, 1 it was set aside because it was changed at the same time, 2 nothing was changed, or not all, or it is not known, as it says.',
+      '\nWrites the file that BOTSHELF_BLOCKED names, or else commits blocked.json.\nExit code: 0 done, 1 it was set aside because it was changed at the same time, 2 nothing or only a part was changed, or the outcome is unknown: the message says which.',
     )
     .action(load(async () => (await import('./block.ts')).block));
   program

@@ -15,7 +15,7 @@ import { showGit } from './output.ts';
 
 /**
  * Makes a backup, or updates an earlier one. Safe while a service runs: the backup has every write that was answered
- * before. An earlier backup stays valid until this one is complete.
+ * before it began. An earlier backup stays valid until this one is complete.
  * @throws {UserError} for a folder with something else
  * @throws {GitError}
  */
@@ -29,7 +29,7 @@ export async function backup(name: string): Promise<void> {
   const branch = (await runGit(config.catalogue, 'symbolic-ref', 'HEAD')).trim();
   if (!existsSync(mirror)) await makeRoom(folder, name, 0o700);
   await runGit(folder, 'init', '--quiet', '--bare', `--object-format=${format}`, mirror);
-  // First the journal: a count that is no longer in it is in the state ref that is fetched then.
+  // The journal comes first: a count that has left it is in the state ref, which is fetched next.
   const unfinished = join(folder, `unfinished-${process.pid}`);
   rmSync(unfinished, { recursive: true, force: true });
   await makeFolder(unfinished);
@@ -107,7 +107,7 @@ const fetchAll = [
   '--no-auto-maintenance',
 ];
 
-/** Returns what no ref has and no start can rebuild: its name in a backup and where it is here. */
+/** Returns the files that no ref has and no start can rebuild: their names in a backup, and their paths here. */
 function listPrivate({ var: folder, blocked }: CommandConfig): [string, string][] {
   const parts = ['journal', 'reports', 'cookie-secret', 'log-outs.json'];
   const inVar = parts.map((part): [string, string] => [part, join(folder, part)]);

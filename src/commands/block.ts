@@ -26,9 +26,9 @@ export interface BlockFlags {
   readonly reason?: string;
   /** Whether its bots are removed. */
   readonly remove?: true;
-  /** Whether the removal is made, and not only described. */
+  /** Whether the removal is made; otherwise it is only described. */
   readonly yes?: string | true;
-  /** Whether it is unblocked. */
+  /** Whether to unblock instead. */
   readonly ends?: boolean;
 }
 

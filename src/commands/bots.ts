@@ -63,15 +63,15 @@ export async function bots(ids: readonly string[], flags: BotsFlags): Promise<vo
   });
 }
 
-/** Returns whether the counts of bots decide which are selected. */
+/** Returns whether the selection of bots depends on their counts. */
 function isByCount(selectors: BotSelectors): boolean {
   const names = Object.entries(filters).flatMap(([name, filter]) => (filter.isByCount ? [name] : []));
   return ['inactive', ...names].some((name) => selectors[name] !== undefined);
 }
 
 /**
- * Reads the counts of the remote too, and prints when the last one was posted.
- * @throws {UserError} if there are none, or the remote cannot be asked
+ * Reads the counts of the remote too, and prints the time of the last one.
+ * @throws {UserError} if no bot has a count, or the remote cannot be reached
  */
 async function fetchCounts({ config, repositoryOpener, committed }: CatalogueOnDisk): Promise<void> {
   const repository = await repositoryOpener.open().catch(() => undefined);
@@ -135,8 +135,8 @@ const formats: Readonly<Record<BotsFlags['format'], Print>> = {
 };
 
 /**
- * Prints the columns as wide as they need to be. The last one, which may have wide letters or be written from right to left,
- * is cut to fit a terminal; where that leaves too little of it, the one before is left out.
+ * Prints the columns as wide as they need to be. The last one, which may have wide letters or be written from right to
+ * left, is cut to fit a terminal; if that leaves too little of it, the one before is left out.
  */
 function printTable(rows: readonly (readonly string[])[], columns = Number.POSITIVE_INFINITY): string {
   const last = (rows[0]?.length ?? 0) - 1;
@@ -177,7 +177,7 @@ export interface BotSelectors extends Readonly<Record<string, unknown>> {
 
 /**
  * Returns the bots that a command selects, by id.
- * @param ids any where empty
+ * @param ids empty for all
  * @throws {UserError} with every bad value, and for ids that no bot has
  */
 async function selectBots(

@@ -29,13 +29,13 @@ export interface CatalogueOnDisk {
   readonly config: CommandConfig;
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
-  /** Returns the last count of a bot, with the time of a clock. Without a repository there are none. */
+  /** Returns the last count of a bot, with the clock's time; undefined without one, or without a repository. */
   readonly latest: (id: BotId) => Count | undefined;
   readonly counts: ReadonlyCounts;
   readonly committed: CommittedState;
 }
 
-/** Reads the catalogue, calls `work` and releases what reading needed. @throws {UserError} where it cannot be read */
+/** Reads the catalogue, calls `work` and closes the catalogue. @throws {UserError} if it cannot be read */
 export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<void>): Promise<void> {
   const config = readCommandConfig();
   const { catalogue: root, blocked: blockedFile } = config;
@@ -66,9 +66,9 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
 }
 
 export interface ChangeOptions {
-  /** Why, for the commit's message. */
+  /** The reason, for the commit's message. */
   readonly reason: string;
-  /** Refuses to change as many bots. Without it the change is described only, and not committed. */
+  /** Throws to refuse a change of that many bots. Without it the change is only described. */
   readonly confirm?: ((bots: number) => void) | undefined;
 }
 
@@ -85,12 +85,12 @@ export function formatConfirmation(bots: number): string {
   return `pass --yes${bots > maxUnnumberedBots ? ` ${bots}` : ''} to do it`;
 }
 
-/** Bots that are changed without their number. */
+/** The most bots that `--yes` changes without their number. */
 const maxUnnumberedBots = 20;
 
 /**
  * Removes all files of bots in one commit, and revokes their tokens. Returns a line for each bot that is removed.
- * @throws {UserError} where nothing was removed, or the tokens could not be revoked
+ * @throws {UserError} if nothing was removed, or the tokens could not be revoked
  */
 export async function removeBots(
   opened: CatalogueOnDisk,
@@ -117,7 +117,7 @@ export async function removeBots(
 
 /**
  * Sets top-level keys of the main pages of bots in one commit. Returns a line for each bot that changes.
- * @throws {UserError} where nothing was changed, with every fault of a page that would not fit the rules
+ * @throws {UserError} if nothing was changed, with every fault that the changed pages would have
  */
 export async function setInBots(
   opened: CatalogueOnDisk,
@@ -144,7 +144,7 @@ export async function setInBots(
   });
 }
 
-/** What changes in a bot: the new texts of files, null for those that are removed, and what to say about it. */
+/** A change of a bot: the new texts of its files, null for removed ones, and a description. */
 interface PlannedChange {
   readonly files: readonly (readonly [path: string, text: string | null])[];
   readonly keys: readonly string[];
@@ -194,7 +194,8 @@ async function changeBots(
 }
 
 /**
- * Commits what `plan` returns. Prints what was set aside of it, which makes the exit code 1, and returns the paths.
+ * Commits the files that `plan` returns. Prints edits that were set aside, which make the exit code 1. Returns the
+ * paths.
  * @throws as commitForCommand does
  */
 export async function commitChange(

@@ -42,8 +42,8 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
 }
 
 /**
- * Returns the part of the catalogue below `root` that the paths of a command line name; everything when there are none, or
- * the settings are among them, whose rules are about every bot.
+ * Returns the part of the catalogue below `root` that the paths of a command line name; everything without paths, or
+ * with the settings among them, because their rules are about every bot.
  * @param paths absolute, or relative to the current folder
  * @throws {UserError} when a path does not exist or is not in the catalogue, or when there is no catalogue
  */
@@ -79,7 +79,7 @@ function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    // Its parent is a file.
+    // A parent of the path is a file.
     if (codeOf(error) === 'ENOTDIR') return false;
     throw error;
   }

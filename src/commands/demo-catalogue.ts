@@ -42,7 +42,7 @@ export interface DemoBot {
   readonly servers?: number;
   /** The count divided by the one of 30 days before. */
   readonly growth?: number;
-  /** When the last count was posted, where that is not today. */
+  /** The time of the last count, if that is not today. */
   readonly lastCount?: number;
   /** The other keys of its main page. */
   readonly main: { readonly category: Category; readonly images: FullImages };
@@ -51,13 +51,13 @@ export interface DemoBot {
   readonly commands?: readonly Command[];
 }
 
-/** What a bot has instead of the same keys. */
+/** The parts of a bot that an edit replaces. */
 interface BotEdit extends Partial<Pick<DemoBot, 'created' | 'edited'>> {
   readonly main?: object;
   readonly contents?: Readonly<Record<string, object>>;
 }
 
-/** How a bot was last changed, in assets/demo/changes.json. */
+/** The last change of a bot, in assets/demo/changes.json. */
 interface DemoChange {
   readonly id: BotId;
   readonly before: BotEdit;
@@ -74,7 +74,7 @@ interface DemoProposal extends Pick<SentProposal, 'proposer' | 'note'> {
 }
 
 /**
- * Makes the catalogue, its counts and its pictures, and proposals of changes. Returns the number of bots, and one of them
+ * Creates the catalogue, its counts and images, and proposals of changes. Returns the number of bots, and one of them
  * with its token.
  */
 export async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; token: Token }> {

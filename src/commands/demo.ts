@@ -19,7 +19,7 @@ export async function demo(): Promise<void> {
   const settings = readDemoConfig(folder, new DemoProvider());
   const { host } = settings;
   const port = await findFreePort(host, settings.port);
-  // The address that it prints: with it the login knows which page led there.
+  // The printed address, so that the login can return to the page that it began on.
   const baseUrl = formatAddress(/^(?:0\.0\.0\.0|::)$/.test(host) ? 'localhost' : host, port);
   // Loaded while the demo is made.
   const [{ createLog, silentLog }, { startService }, { bots, id, token }] = await Promise.all([
@@ -48,7 +48,7 @@ curl ${baseUrl}/api/v2/bots/${id} -H 'Authorization: ${token}' -H 'Content-Type:
   await service.close();
 }
 
-/** Returns a port that nothing listens on: `port`, or any for 0. @throws {UserError} where it is taken */
+/** Returns a port that nothing listens on: `port`, or any for 0. @throws {UserError} if it is taken */
 async function findFreePort(host: string, port: number): Promise<number> {
   const server = createServer().listen(port, host);
   await once(server, 'listening').catch((error: unknown) => {

@@ -125,7 +125,7 @@ export const checkPush = inClone(async (repository, context) => {
   return fault === undefined ? fine('the remote takes pushes of this user') : failure(fault, accessAdvice);
 });
 
-/** Runs git against the remote. Returns its output, or what keeps it from working. */
+/** Runs git against the remote. Returns its output, or the outcome of the failure. */
 async function runRemote(
   { signal }: DoctorContext,
   repository: Repository,
@@ -208,7 +208,7 @@ export function findServiceCommand(verb: 'start' | 'restart', folders = unitFold
 
 const unitFolders: readonly string[] = ['/etc/systemd/system', '/usr/lib/systemd/system'];
 
-/** The proxy's headers are believed where there is a proxy, and only there. */
+/** The headers of a proxy are trusted if there is one, and only then. */
 export const checkProxy: DoctorCheck = async (context) => {
   const notice = (await readParts(context))['address']?.faults[0];
   const addresses = Object.values(networkInterfaces()).flatMap((all = []) =>
@@ -219,7 +219,7 @@ export const checkProxy: DoctorCheck = async (context) => {
 
 /**
  * @param addresses those of this machine
- * @param notice what a running service says of requests that came through a proxy
+ * @param notice the running service's notice about requests through a proxy
  */
 export function assessProxy(
   { host, baseUrl, trustProxy }: Pick<Config, 'host' | 'baseUrl' | 'trustProxy'>,
@@ -263,7 +263,7 @@ export const checkBaseAddress: DoctorCheck = async ({ config, signal }) => {
       ? fine(`${baseUrl} leads to this service`)
       : fine(`${baseUrl} leads to another Botshelf than the one at ${local}, as with several machines`);
   }
-  // The proxy may keep probes to itself, and with a port of their own they are not public.
+  // A proxy may not forward probes, and on a port of their own they are not public.
   const document = await ask(`${baseUrl}/api/openapi.json`, signal);
   const address = document instanceof Error ? undefined : document.servers?.[0]?.url;
   if (address === baseUrl) return fine(`${baseUrl} leads to a Botshelf with this base address`);
@@ -282,14 +282,14 @@ function toLocalAddress({ host, port, probePort }: Config): string | null {
   return known === 0 ? null : formatAddress(own, known);
 }
 
-/** Returns what a service that runs on this machine says of its parts; none if no service responds. */
+/** Returns the parts that a service on this machine reports; empty if no service responds. */
 export async function readParts({ config, signal }: DoctorContext): Promise<NonNullable<Answer['parts']>> {
   const address = toLocalAddress(config);
   const readiness = address === null ? {} : await ask(`${address}/readyz`, signal);
   return readiness instanceof Error ? {} : (readiness.parts ?? {});
 }
 
-/** What `/healthz`, `/readyz` or the OpenAPI document of a service has; nothing of it where another program responds. */
+/** Parts of `/healthz`, `/readyz` or the OpenAPI document of a service; all undefined if another program responds. */
 interface Answer {
   readonly ok?: boolean;
   readonly version?: string;
@@ -300,7 +300,7 @@ interface Answer {
   readonly servers?: readonly { readonly url?: string }[];
 }
 
-/** Reads a JSON document of any status. Returns an error where nothing responds. */
+/** Reads a JSON document of any status. Returns an error if nothing responds. */
 async function ask(url: string, signal: AbortSignal): Promise<Answer | Error> {
   try {
     const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });

@@ -4,12 +4,12 @@ import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { codeOf, messageOf } from '../lib/errors.ts';
 import { colour, escapeInvisible } from './output.ts';
 
-/** What a check has found. */
+/** The result of a check. */
 export interface Outcome {
   readonly state: (typeof states)[number];
-  /** What was found; for `ok` also why something was not checked. */
+  /** The finding; for `ok` also the reason why something was not checked. */
   readonly reason: string;
-  /** What fixes it, a command where there is one; null if nothing has to be done. */
+  /** The fix, as a command if possible; null if nothing has to be done. */
   readonly fix: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface DoctorResult extends Outcome {
 /** The input of the checks. */
 export interface DoctorContext extends ExaminedConfig {
   readonly repositoryOpener: RepositoryOpener;
-  /** Aborts what waits for another machine. */
+  /** Aborts requests to other machines. */
   readonly signal: AbortSignal;
 }
 
@@ -88,10 +88,10 @@ export async function runChecks(
 
 const readable = 'let BOTSHELF_CATALOGUE and BOTSHELF_VAR name folders that this user can read';
 
-/** The states of an outcome by their exit codes: all is well, only warnings, errors. */
+/** The states of an outcome. The index of the worst one is the exit code. */
 const states = ['ok', 'warning', 'error'] as const;
 
-/** Returns the exit code of the command where this is its worst outcome: 1 for a warning, 2 for an error. */
+/** Returns the exit code of a command with this as its worst outcome: 1 for a warning, 2 for an error. */
 export function toExitCode({ state }: Outcome): number {
   return states.indexOf(state);
 }

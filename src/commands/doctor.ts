@@ -52,7 +52,7 @@ export async function doctor({ json = false }: { readonly json?: boolean }): Pro
     json ? `${formatJson({ ...readVersion(), checks: results })}\n` : printResults(results, process.stdout),
   );
   process.exitCode = Math.max(...results.map(toExitCode));
-  // A check that was given up may still hold the process, such as one that reads a disk that hangs.
+  // A check that timed out may keep the process alive, such as one that reads from a disk that hangs.
   if (performance.now() - started > secondsPerCheck * 1000) setTimeout(() => process.exit(), 1000).unref();
 }
 
@@ -87,8 +87,8 @@ export function assessGitVersion(text: string): Outcome {
 }
 
 /**
- * The catalogue is in a clone on a branch, with nothing in progress, no page converted and none edited, and this user owns
- * the clone and can write to it.
+ * The catalogue is in a clone on a branch, without an operation in progress, converted pages or edited ones, and this
+ * user owns the clone and can write to it.
  */
 export const checkClone: DoctorCheck = async ({ config, repositoryOpener, signal }) => {
   const repository = await repositoryOpener.open();
@@ -111,7 +111,7 @@ export const checkClone: DoctorCheck = async ({ config, repositoryOpener, signal
 };
 
 /**
- * Returns a warning when another user than the owner of the clone owns what is written for a commit, or anything in `var/`;
+ * Returns a warning if another user than the owner of the clone owns a file that commits write, or anything in `var/`;
  * null otherwise.
  */
 export async function checkOwner(
@@ -225,7 +225,7 @@ function findExistingFolder(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : findExistingFolder(dirname(folder));
 }
 
-/** There is room for commits, the journal and pictures. */
+/** There is room for commits, the journal and images. */
 const checkSpace: DoctorCheck = async ({ config }) => {
   const folder = findExistingFolder(config.var);
   const clone = assessSpace(config.catalogue, await statfs(config.catalogue));
@@ -266,7 +266,7 @@ function readLimit(name: string): number {
   return Number(readFileSync(`/proc/sys/fs/inotify/${name}`, 'utf8'));
 }
 
-/** @param watches what one user may watch @param instances how many watchers one user may have */
+/** @param watches how many folders one user may watch @param instances how many watchers one user may have */
 export function assessWatches(folders: number, watches: number, instances: number): Outcome {
   const limits = `${formatCount(folders, 'folder')} to watch, and this user may watch ${watches} with ${formatCount(instances, 'watcher')}`;
   const fix = `sysctl -w fs.inotify.max_user_watches=${Math.max(524_288, folders * 4)} fs.inotify.max_user_instances=${Math.max(128, instances)}`;

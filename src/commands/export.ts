@@ -20,7 +20,7 @@ export async function exportBots({ format }: ExportOptions): Promise<void> {
   await withCatalogue(async ({ config, catalogue, repositoryOpener }) => {
     const bots = await catalogue.store.bots.sorted();
     const { opened } = repositoryOpener;
-    // On a terminal the bots themselves show it.
+    // On a terminal the printed bots show the progress.
     const progress = process.stdout.isTTY ? null : createProgress(process.stderr);
     let lines = 0;
     for await (const text of format === 'csv' ? csvRows(bots) : exportLines(bots, config.catalogue, opened)) {
@@ -59,8 +59,8 @@ function* csvRows(bots: readonly IndexedBot[]): Generator<string> {
 }
 
 /**
- * Returns a value as a cell: null is empty. A text that a spreadsheet would run begins with an apostrophe, as does one that
- * already had one; characters that are commands to a terminal are escaped.
+ * Returns a value as a cell: null is empty. A text that a spreadsheet would run gets an apostrophe in front, even if it
+ * has one already; characters that are commands to a terminal are escaped.
  */
 function formatCell(value: unknown): string {
   if (value === null) return '';

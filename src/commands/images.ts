@@ -9,7 +9,7 @@ import { createLog, silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import { escapeInvisible, createProgress } from './output.ts';
 
-/** Fetches the images that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
+/** Fetches the images that the bots name; the exit code is 1 if one could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {
   const config = readCommandConfig();
   if (!config.images) {

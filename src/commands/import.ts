@@ -76,7 +76,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
   if (flags.images && !flags.dryRun) await fetchImages();
 }
 
-/** Fetches the pictures of all bots; a service that runs here does that itself. @throws {UserError} */
+/** Fetches the images of all bots, unless a service runs here, which does that itself. @throws {UserError} */
 async function fetchImages(): Promise<void> {
   const { images } = await import('./images.ts');
   await images().catch((error: unknown) => {
@@ -90,7 +90,7 @@ function formatRefusal(text: string): string {
   return colour('error', escapeInvisible(text), process.stdout);
 }
 
-/** @throws {UserError} where the mapping has faults */
+/** @throws {UserError} if the mapping has faults */
 function readMap(path: string): ImportMap {
   const bytes = readFileSync(path);
   return ensureValid(parseJsonFile<ImportMap>('import-map', path, bytes, { maxSize: maxReadSize })).data;

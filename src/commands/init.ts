@@ -41,9 +41,9 @@ export async function init(
   process.stdout.write(formatNextSteps(relative(process.cwd(), folder) || '.', folder, spec));
 }
 
-/** Returns what npm is to install for the address of a package file or a Git address. @throws {UserError} */
+/** Returns the spec to give to npm for the address of a package file or of a Git repository. @throws {UserError} */
 function toPackageSpec(spec: string): string {
-  // Without git+ npm takes an address for that of a package file.
+  // Without git+, npm treats an address as that of a package file.
   if (/^https?:\/\/[\w.:/~-]+\.git(?:#[\w./-]+)?$/.test(spec)) return `git+${spec}`;
   if (/^(?:git\+)?(?:https?|ssh|file):\/\/[\w.:/~@-]+(?:#[\w./-]+)?$/.test(spec)) return spec;
   throw new UserError(
@@ -103,7 +103,7 @@ export async function makeRoom(folder: string, name: string, mode?: number): Pro
   throw new UserError(`${JSON.stringify(name)} is not empty: use a new or empty folder`);
 }
 
-/** Fills a folder with what a new catalogue has on a Git host, with the sample bots or none. */
+/** Fills a folder with the files of a new catalogue on a Git host, with the sample bots or without. */
 export function copyTemplate(
   folder: string,
   samples: boolean,
@@ -112,7 +112,7 @@ export function copyTemplate(
 ): void {
   for (const part of ['common', host])
     cpSync(join(home, 'catalogue-template', part), folder, { recursive: true });
-  // Under their own names they would apply to the template, and npm leaves a .gitignore out of a package.
+  // Under their real names they would apply to the template, and npm leaves a .gitignore out of a package.
   for (const file of ['gitattributes', 'gitignore']) renameSync(join(folder, file), join(folder, `.${file}`));
   const pipeline = join(folder, gitHosts[host].pipeline);
   writeFileSync(
@@ -131,7 +131,7 @@ function formatSettings(folder: string): string {
   return `${JSON.stringify(settings, null, 2)}\n`;
 }
 
-/** Makes a folder a repository with one commit. @throws {GitError} */
+/** Turns a folder into a repository with one commit. @throws {GitError} */
 export async function commitAll(folder: string, branch: string): Promise<void> {
   await runCommandLineGit(folder, ['init', '--quiet', `--initial-branch=${branch}`]);
   await runCommandLineGit(folder, ['add', '--all']);

@@ -26,7 +26,7 @@ export async function mirror(given: string, { folder, port, canonical }: MirrorO
   const catalogue = join(top, 'catalogue');
   const config = readMirrorConfig({
     BOTSHELF_CATALOGUE: catalogue,
-    // Not in the clone, where the repository may have a folder of that name.
+    // Not in the clone, because the repository may have a folder of that name.
     BOTSHELF_VAR: join(top, 'var'),
     ...(port !== undefined && { PORT: port }),
     ...(canonical !== undefined && { BOTSHELF_CANONICAL_URL: canonical }),
@@ -40,7 +40,7 @@ export async function mirror(given: string, { folder, port, canonical }: MirrorO
   await serve(config);
 }
 
-/** Returns what git clones: an address of a kind that runs no program, or the path of a folder. @throws {UserError} */
+/** Returns the source for `git clone`: an address that runs no program, or the path of a folder. @throws {UserError} */
 function toAddress(given: string): string {
   if (/^(?:https?|ssh|git|file):\/\/[^\s\p{Cc}-][^\s\p{Cc}]*$/u.test(given)) return given;
   if (/^\w[\w.-]*@\w[\w.-]*:[\w~/][\w.~/-]*$/.test(given)) return given;

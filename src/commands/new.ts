@@ -42,7 +42,7 @@ export async function createPage(
   process.stdout.write(`${relative(process.cwd(), path)}\n`);
 }
 
-/** @param what it is to be, for the message */
+/** @param what the expected kind of id, for the message */
 function parseIdArgument(text: string, what: string): BotId {
   const id = parseBotId(text);
   if (id !== undefined) return id;
@@ -51,7 +51,7 @@ function parseIdArgument(text: string, what: string): BotId {
   );
 }
 
-/** Returns the language that the settings of the catalogue propose; those by default where they are faulty. */
+/** Returns the language that the settings of the catalogue propose; the default settings if they are faulty. */
 async function readDefaultLocale(root: string): Promise<Locale> {
   const { settings = toSettings() } = await readSettings(createDiskReader(root));
   return chooseNewPageLanguage(settings);

@@ -87,7 +87,7 @@ function formatSummary({ files, findings }: CheckReport): string {
   return parts.join(', ');
 }
 
-/** Returns the faults again as lines with advice, as GitHub's log shows neither file nor line of an annotation. */
+/** Returns the faults again as lines with advice, because GitHub's log shows neither file nor line of an annotation. */
 function listAdvice({ findings }: CheckReport): string[] {
   const faults = findings.filter(({ severity }) => severity === 'error');
   if (faults.length === 0) return [];
@@ -108,7 +108,7 @@ const severities = [
   ['notice', 'notice'],
 ] as const;
 
-/** Returns a text from outside as a line has it, with tokens masked. */
+/** Returns a text from outside for one line of output, with tokens masked. */
 export function escapeInvisible(text: string): string {
   return escapeLine(maskTokens(text));
 }
@@ -121,7 +121,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Does work, and shows on standard error how far it is. */
+/** Does work, and shows its progress on standard error. */
 export async function withProgress<T>(work: (show: (text: string) => void) => Promise<T>): Promise<T> {
   const progress = createProgress(process.stderr);
   try {
@@ -133,7 +133,7 @@ export async function withProgress<T>(work: (show: (text: string) => void) => Pr
 
 /**
  * Does work on files, and shows how many are done.
- * @param done what is done with them, such as `checked`
+ * @param done the verb for a finished file, such as `checked`
  */
 export async function showFiles<T>(done: string, work: (onProgress: ShowFiles) => Promise<T>): Promise<T> {
   return await withProgress(

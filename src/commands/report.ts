@@ -17,7 +17,7 @@ import { withCatalogue } from './change-bots.ts';
 import { formatJson } from './output.ts';
 
 /**
- * Prints what needs attention in the catalogue: as markdown for an issue, or as JSON. Reads what a service has found, too,
+ * Prints the problems of the catalogue: as markdown for an issue, or as JSON. Includes those that a service has found,
  * and changes nothing.
  * @throws {UserError}
  */
@@ -44,7 +44,7 @@ export async function report({ json = false }: { readonly json?: boolean }): Pro
   });
 }
 
-/** Returns a heading for each kind and a line for each item. Values from the catalogue are code, which is no markup. */
+/** Returns a heading for each kind and a line for each item. Values from the catalogue are code spans. */
 function printMarkdown({ groups, isComplete }: Attention, messages: Messages, site: string): string {
   const { text } = messages;
   const printItem = (item: AttentionItem): string => {

@@ -10,7 +10,7 @@ import { armFailpoint } from '../lib/failpoint.ts';
 import type { Log } from '../lib/log.ts';
 
 /**
- * Runs the service until SIGTERM or SIGINT; a second signal kills it immediately. The exit code is 1 when a part could
+ * Runs the service until SIGTERM or SIGINT; a second signal kills it immediately. The exit code is 1 if a part could
  * not close cleanly.
  */
 export async function serve(config: Config = readConfig()): Promise<void> {
@@ -47,9 +47,9 @@ export async function serve(config: Config = readConfig()): Promise<void> {
 }
 
 /**
- * Tells systemd the state of the service, for units with `Type=notify`. Node cannot send to systemd's socket, so that the
- * program systemd-notify does it: the unit needs `NotifyAccess=all`. Never throws: systemd then ends the service after
- * `TimeoutStartSec`, and the log says why.
+ * Tells systemd the state of the service, for units with `Type=notify`. Node cannot send to systemd's socket, so the
+ * program systemd-notify does it, and the unit needs `NotifyAccess=all`. Never throws: systemd then ends the service
+ * after `TimeoutStartSec`, and the log says why.
  */
 class SystemdNotifier {
   readonly #log: Log;

@@ -17,8 +17,9 @@ import { openRemoteState } from '../sync/remote.ts';
 import { changeToken, issueToken, revokeTokens, type TokenChanger } from '../tokens/tokens.ts';
 
 /**
- * Issues or revokes tokens in the state ref, which a running service follows: the change takes effect there immediately,
- * and on other machines when the remote has it. Prints one new token alone, and of several each after its bot.
+ * Issues or revokes tokens in the state ref, which a running service follows: the change takes effect there
+ * immediately, and on other machines when the remote has it. Prints a single new token alone, and several each after
+ * its bot.
  */
 export async function token(
   texts: readonly string[],
@@ -55,8 +56,9 @@ export async function token(
 }
 
 /**
- * Changes tokens in the state ref, and in that of the remote. Without the remote, prints what that means.
- * @param change gets the state, and who changes it; it returns the bots whose tokens it ends, undefined if it issues any
+ * Changes tokens in the state ref, and in that of the remote. If the remote cannot be reached, prints the consequence.
+ * @param change gets the state and the changer; it returns the bots whose tokens it ends, or undefined if it issues
+ * tokens
  * @throws what `changeToken` does
  */
 export async function changeTokens(

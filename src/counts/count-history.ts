@@ -25,8 +25,8 @@ interface CountChange {
 export class CountSeries {
   readonly #bots = new Map<BotId, BotSeries>();
   /**
-   * The series that was added to last. Files have the bots in one order, so the next one is usually found without the
-   * map.
+   * The series of the last added count. Files list the bots in one order, so the next series is usually found without
+   * the map.
    */
   #last: BotSeries | undefined;
   #files: readonly DayFile[] = [];
@@ -38,7 +38,7 @@ export class CountSeries {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether changes were left out, because the others take up all of its memory. */
+  /** Whether changes were left out because the memory limit was reached. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -69,7 +69,7 @@ export class CountSeries {
   }
 
   /**
-   * Updates the counts to those of these files, beginning with the first one that differs from the last read.
+   * Updates the counts to those of these files, from the first file that differs from the last read.
    * @param files ascending
    * @throws errors of `read`, and that of the signal; the next call continues with the file that was not read
    */
@@ -82,7 +82,7 @@ export class CountSeries {
     const other = known.findIndex(({ period, id }, i) => period !== files[i]?.period || id !== files[i].id);
     const same = other === -1 ? known.length : other;
     this.#files = known.slice(0, same);
-    // This also forgets what an update that failed has read of a file.
+    // Also removes the counts that a failed update has read from a part of a file.
     await this.#cut(known[same - 1]?.period ?? -1);
     const readAt = async (i: number): Promise<Buffer> =>
       files[i] ? await read(files[i].id) : Buffer.alloc(0);
@@ -90,7 +90,7 @@ export class CountSeries {
     for (const [i, { period }] of files.entries()) {
       if (i < same) continue;
       const content = await next;
-      // Git reads one file while the one before is parsed.
+      // Git reads the next file while one is parsed.
       next = readAt(i + 1);
       next.catch(() => {});
       const add = (counts: readonly CountOfDay[]): void => {
@@ -139,10 +139,10 @@ export class CountSeries {
   }
 }
 
-/** The changes of a bot's count as bytes, and the last of them. */
+/** The changes of a bot's count as bytes, and the last change. */
 interface BotSeries {
   readonly id: BotId;
-  /** May have room for more behind `length`. */
+  /** May be longer than `length`, to leave room for more changes. */
   bytes: Uint8Array;
   length: number;
   period: number;
@@ -159,8 +159,8 @@ function createBotSeries(id: BotId): BotSeries {
 }
 
 /**
- * Appends the difference to the count before, with its sign in the lowest bit but one. The lowest bit says whether days
- * were left out; then their number follows. Returns how many bytes of memory are added.
+ * Appends the difference to the count before, with its sign in the second-lowest bit. If the lowest bit is set, days
+ * were left out and their number follows. Returns the number of bytes that the series grew by in memory.
  */
 function appendChange(series: BotSeries, { period, count }: CountChange): number {
   const { bytes } = series;
@@ -195,13 +195,13 @@ function listChanges({ bytes, length }: BotSeries): CountChange[] {
   return changes;
 }
 
-/** Two numbers. */
+/** The length of two numbers. */
 const maxChangeBytes = 16;
 
-/** What the series of a bot takes next to its bytes. */
+/** The memory of a bot's series besides its changes. */
 const bytesPerBot = 300;
 
-/** As much as half of the heap. */
+/** At most half of the heap. */
 const maxSeriesBytes = Math.min(4 * 1024 ** 3, getHeapStatistics().heap_size_limit / 2);
 
 /** Writes a whole number in at most eight bytes: seven bits in each, the lowest first. Returns the position after it. */
@@ -212,7 +212,7 @@ function writeVarint(bytes: Uint8Array, start: number, value: number): number {
   return position;
 }
 
-/** Reads such a number. Returns it with the position after it. */
+/** Reads a number that `writeNumber` wrote. Returns it and the position after it. */
 function readVarint(bytes: Uint8Array, start: number): [value: number, end: number] {
   let [position, value] = [start, 0];
   for (let scale = 1; ; scale *= 128) {
@@ -252,14 +252,14 @@ export class CountHistory {
   readonly #stop = new AbortController();
   #isRecentRead = false;
   #isComplete = false;
-  /** The folder of days that was read last, and the day on which that was. */
+  /** The folder of days that was read last, and the day of that read. */
   #read: string | undefined;
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   /** The days of the last read that cannot be read, a sentence each. */
   #faults: readonly string[] = [];
-  /** How often it has failed in a row, and why. */
+  /** The number of failed reads in a row, and the reason. */
   #failures = 0;
   #failure: string | undefined;
 
@@ -268,7 +268,7 @@ export class CountHistory {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Grows when more of the counts over time was read. */
+  /** Grows with each part of the counts over time that is read. */
   get version(): number {
     return this.#version;
   }
@@ -417,7 +417,7 @@ export class CountHistory {
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       this.#failures++;
-      // Warns once, when it fails again; a repository that is missing is reported by every write.
+      // Warns once, at the second failure; a missing repository is reported by every write.
       const isReported = isUnavailable(error) && !isError(error, 'state-refused');
       const message = `could not read counts over time from the state ref: ${messageOf(error)}; retrying in a minute`;
       if (this.#failures > 1 && !isReported) this.#failure = message;
@@ -443,11 +443,11 @@ const readTimeoutMs = 2000;
 /** Milliseconds between two looks at the tip, which also retry a failed read. */
 const lookAgainMs = 60_000;
 
-/** The days that are named of those that cannot be read. */
+/** The number of unreadable days that are named. */
 const maxNamedDays = 10;
 
 /** The files that are read first: lists and pages go no further back. */
 const recentDays = 90;
 
-/** Growth compares with the count at the end of the day that is so many days ago. */
+/** The age, in days, of the count that growth compares with. */
 const growthDays = 30;

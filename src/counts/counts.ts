@@ -25,7 +25,7 @@ export interface OpenCounts {
   health(): Health;
   /** Starts to read the counts over time. In a demo it resolves once the front page can show growth. */
   start(): Promise<void>;
-  /** Commits the counts that are only in the journal. */
+  /** Commits the counts that only the journal has. */
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ interface CountsOptions extends Pick<Clone, 'repositoryOpener' | 'branch'> {
     readonly readOnly: object | null;
     readonly demo: object | null;
   };
-  /** Called with a bot whose time of the last edit has changed. */
+  /** Called with a bot when the time of its last edit changes. */
   readonly onEdited: (id: BotId) => void;
   readonly log: Log;
 }
@@ -81,10 +81,11 @@ export function openCounts({ config, repositoryOpener, branch, onEdited, log }: 
 }
 
 /**
- * Sets in the state when commits of the branch changed bots, so that people need not write `edited`. A commit that
- * raises `edited` in the file itself, as a post does, and one that adds or removes the bot set nothing. Nor does a
- * service's merge for its own side: the commits that it merges do, because people may have made some of them in the
- * clone. Every machine sets the same times, so it makes no difference which of them shares its state first.
+ * Sets the times at which commits of the branch changed bots in the state, so that people need not write `edited`. A
+ * commit that raises `edited` in the file itself, as a post does, or that adds or removes the bot sets nothing. A
+ * service's merge sets nothing for its own side: the commits that it merges do, because people may have made some of
+ * them in the clone. Every machine sets the same times, so the order in which they share their states makes no
+ * difference.
  * @throws {GitError} and what went wrong with a checkpoint
  */
 export async function setEditedTimes(
@@ -141,7 +142,7 @@ async function readServiceCommit(
   };
 }
 
-/** Returns when the main page among the files says that it was edited. */
+/** Returns `edited` of the main page among the files. */
 function readEdited(files: readonly PageFile[]): number | undefined {
   const { created, edited = created } = readMainData(files);
   return typeof edited === 'number' ? edited : undefined;

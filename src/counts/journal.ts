@@ -35,8 +35,8 @@ export interface JournalEntry {
 
 /**
  * The journal's file that is being appended to. It is filled with zeros ahead and overwritten with synchronous writes:
- * one call makes a group durable, without a write of file system metadata. Bytes of a failed write, which the kernel may
- * have kept, are cut off before anything else is appended.
+ * one call makes a group durable, without a write of file system metadata. Bytes of a failed write, which the kernel
+ * may have kept, are truncated before the next append.
  */
 export class Segment {
   readonly path: string;
@@ -69,14 +69,14 @@ export class Segment {
     return this.#mayHoldRefused;
   }
 
-  /** Whether an append found the file deleted or moved, so that no replay would find its entries. */
+  /** Whether an append found that the file was deleted or moved: no replay would find its entries. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
   /**
-   * Appends durably. When it throws, the entries are refused, though some of them may be in the file until `repair`. After
-   * a failure even an append of no entries fails until there is room.
+   * Appends durably. When it throws, the entries are refused, though some of them may be in the file until `repair`.
+   * After a failure, even an append without entries fails until there is room.
    * @throws {BotshelfError} unavailable, when the file is gone: the kernel syncs a deleted file without an error
    */
   async append(entries: readonly JournalEntry[]): Promise<void> {
@@ -95,7 +95,7 @@ export class Segment {
     this.#length += bytes.length;
   }
 
-  /** Makes the file's name durable, and cuts off bytes of a failed write. */
+  /** Makes the file's name durable, and truncates bytes of a failed write. */
   async repair(): Promise<void> {
     if (!this.#isNameDurable) {
       await fsyncFolder(dirname(this.path));
@@ -109,13 +109,13 @@ export class Segment {
     this.#mayHoldRefused = false;
   }
 
-  /** Cuts off the zeros and closes the file. */
+  /** Truncates the zeros and closes the file. */
   async close(): Promise<void> {
     await truncateFile(this.#file, this.#length).catch(() => {});
     await closeFile(this.#file);
   }
 
-  /** Looks at what the kernel has in memory, as the file is open; another thread would take half as long as the write. */
+  /** Synchronous: the kernel has the metadata in memory, and another thread would take half as long as the write. */
   #ensureInPlace(): void {
     const { ino, dev } = fstatSync(this.#file);
     const named = statSync(this.path, { throwIfNoEntry: false });
@@ -144,7 +144,7 @@ export async function listSegments(folder: string): Promise<string[]> {
 
 /**
  * Calls `take` with every entry of a segment, in the order of the file. Damaged lines are skipped, and their numbers,
- * from 1, returned; a last line without a newline is skipped, because a crash left it before its post was answered.
+ * from 1, returned. A last line without a newline is skipped, because a crash left it before its post was answered.
  */
 export async function replaySegment(path: string, take: (entry: JournalEntry) => void): Promise<number[]> {
   const bytes = await readFile(path);
@@ -233,7 +233,7 @@ export class Journal {
     });
   }
 
-  /** Why the last group was not saved; null when it was. */
+  /** The reason why the last group was not saved; null if it was. */
   get failure(): Failure | null {
     return this.#failures.current;
   }
@@ -248,7 +248,7 @@ export class Journal {
     return this.#segment?.mayHoldRefused ?? false;
   }
 
-  /** Whether there are segments that nothing is appended to any more. */
+  /** Whether there are ended segments. */
   get hasSealed(): boolean {
     return this.#sealed.length > 0;
   }

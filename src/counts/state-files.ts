@@ -50,7 +50,7 @@ export async function findDays(repository: Repository, commit: string): Promise<
 }
 
 /**
- * Lists the files of days of a commit of the state ref, ascending, and says which cannot be read: they are left out.
+ * Lists the files of days of a commit of the state ref, ascending, and names the unreadable days that are left out.
  * @throws {BotshelfError} state-refused, if a folder is too large
  * @throws {GitError}
  */
@@ -74,7 +74,7 @@ export async function listDays(
   return { days: days.toSorted((a, b) => a.period - b.period), faults };
 }
 
-/** Returns the contents of blobs of the state. @throws what ObjectReader does, and an error if one is too large */
+/** Returns the contents of blobs of the state. @throws as ObjectReader, and if one is too large */
 export async function readStateFiles(objects: ObjectReader, ids: readonly string[]): Promise<Buffer[]> {
   return (await objects.read(ids, maxDayBytes)).map((file, i) => {
     if (file) return file.content;
@@ -94,7 +94,7 @@ interface SizedFile extends StateFile {
   readonly bytes: number | undefined;
 }
 
-/** Lists the entries of a tree that are named like this, level by level; folders of other names are not read. */
+/** Lists the entries of a tree that match these patterns, level by level; other folders are not read. */
 async function listSizes(
   repository: Repository,
   commit: string,
@@ -156,7 +156,7 @@ const shardNames = [/^\d\d$/, /^\d\d\.json$/];
 /** `days/2026/11-22` */
 const dayNames = [/^days$/, /^20\d\d$/, /^\d\d-\d\d$/];
 
-/** Of a state, on a machine with enough memory. */
+/** The most bots of a state, on a machine with enough memory. */
 const maxBotsInAll = 2_500_000;
 
 /**
@@ -165,7 +165,7 @@ const maxBotsInAll = 2_500_000;
  */
 const heapPerBot = 2048;
 
-/** The bots of a state on this machine. */
+/** The most bots of a state on this machine. */
 export const maxBots: number = Math.min(
   maxBotsInAll,
   Math.floor(getHeapStatistics().heap_size_limit / heapPerBot),
@@ -174,10 +174,10 @@ export const maxBots: number = Math.min(
 /** A line with a count, a token and an edit has about 210 bytes. */
 const maxStateBytes = 256 * maxBots;
 
-/** Of a shard, twenty times the size of the average one of 2.5 million bots, because it is written without a pause. */
+/** Of a shard: twenty times the average one of 2.5 million bots. Bounded because a shard is written without a pause. */
 const maxShardBytes = 1024 * 1024;
 
-/** Of the names of a folder. Those of all days of a year take 12 KiB. Two hundred folders are parsed without a pause. */
+/** Of the names in a folder. Those of a year's days take 12 KiB; two hundred folders are parsed without a pause. */
 const maxFolderBytes = 64 * 1024;
 
 /** Enough for a day on which all bots post. */

@@ -75,11 +75,11 @@ export class CommittedState {
   #reading: Promise<void> | undefined;
   #committing: Promise<unknown> = Promise.resolve();
   readonly #queue = new SerialQueue();
-  /** Why a tip is not read, and what `peek` returned of it. */
+  /** The reason why a tip is not read, and the result of `peek` for it. */
   #refused: { readonly peeked: string; readonly error: BotshelfError } | undefined;
   /** Counts that files of days may not have yet: those of this process, and those that they replace. */
   readonly #dayCounts = new DayCounts();
-  /** What `findLastDay` returns of the tip. */
+  /** The result of `findLastDay` for the tip. */
   #lastDay = minDay;
   /** The first day that was not over at the last commit. */
   #daysEnd: number | undefined;
@@ -90,9 +90,9 @@ export class CommittedState {
   }
 
   /**
-   * Resolves when memory has everything that any process had committed 5 ms ago; undefined if it has that already, as
-   * mostly, so that a check of a token does not wait.
-   * @throws what the ref does when it cannot be read
+   * Resolves when memory has everything that any process had committed 5 ms ago. Usually it already has: then returns
+   * undefined, so that a check of a token does not wait.
+   * @throws the ref's error if it cannot be read
    */
   follow(): Promise<void> | undefined {
     return this.#isCurrent() ? undefined : this.#readUntilCurrent();
@@ -100,14 +100,14 @@ export class CommittedState {
 
   /**
    * Resolves when memory has everything that any process has committed by now.
-   * @throws what the ref does when it cannot be read
+   * @throws the ref's error if it cannot be read
    */
   async refresh(): Promise<void> {
     this.#peekedAt = Number.NEGATIVE_INFINITY;
     await this.follow();
   }
 
-  /** Whether memory has what was committed 5 ms ago: by the time, or by one peek. */
+  /** Whether memory has everything that was committed 5 ms ago, by the time of the last read or by one peek. */
   #isCurrent(): boolean {
     const now = performance.now();
     if (now - this.#peekedAt < peekIntervalMs) return true;
@@ -123,7 +123,7 @@ export class CommittedState {
     }
   }
 
-  /** Merges a count of this process into memory. It gets into the file of its day even if it is replaced before a commit. */
+  /** Merges a count of this process into memory. Its day's file includes it even if it is replaced before a commit. */
   addCount(id: BotId, count: Count): void {
     const known = this.state.count(id);
     if (known && toDay(known.at) >= this.#lastDay) this.#dayCounts.add(id, known);
@@ -172,7 +172,7 @@ export class CommittedState {
     }
     this.#daysEnd = end;
     await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
-    // Peeks, so that the next check of a token need not read the ref. That check reports what fails here.
+    // Peeks, so that the next check of a token need not read the ref. That check reports the errors.
     await this.refresh().catch(() => {});
   }
 
@@ -316,8 +316,8 @@ export function createStateRef(
     }
   };
   /**
-   * Whether the last commit may not survive a power loss: the fsync of its folders failed, or the process before this one
-   * may have ended without it.
+   * Whether a power loss may undo the last commit: the fsync of its folders failed, or the process before this one may
+   * have ended without it.
    */
   let isUnsynced = true;
   const sync = async (repository: Repository): Promise<void> => {
@@ -387,7 +387,7 @@ async function* readShards(
   }
 }
 
-/** They have up to 64 MiB. */
+/** The shards that are read together: up to 64 MiB. */
 const shardsPerRead = 64;
 
 async function findChangedFiles(
@@ -401,7 +401,7 @@ async function findChangedFiles(
   const { days } = onto !== null && oldDays.length > 0 ? await listDays(repository, onto) : { days: [] };
   for (const path of oldDays) {
     const file = days.find((day) => day.path === path);
-    // One that cannot be read stays: `/readyz` names it.
+    // A file that cannot be read stays: `/readyz` names it.
     const [known] = file ? await readStateFiles(repository.objects, [file.id]) : [];
     const text = known && (await mergeDays(known, Buffer.from(files.get(path) ?? '')));
     if (text === undefined) texts.delete(path);
@@ -488,5 +488,5 @@ export async function writePrunedHistory(
   return { commit, removed };
 }
 
-/** Old commits that say who issued or revoked a token. */
+/** The most old commits that are kept because they name who issued or revoked a token. */
 const maxTokenRecords = 10_000;

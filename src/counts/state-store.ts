@@ -20,7 +20,7 @@ export interface StateStoreOptions {
   readonly stateSeconds: number;
   /** Whether other machines take counts too: one may have an earlier, different count, so unchanged ones are written too. */
   readonly isShared?: boolean;
-  /** Whether it only reads the committed state, and takes no counts. */
+  /** Whether the store only reads the committed state, and takes no counts. */
   readonly readOnly?: boolean;
   /** Called with a bot when the time that `edited` returns has changed. */
   readonly onEdited?: (id: BotId) => void;
@@ -41,12 +41,12 @@ export class StateStore implements CurrentCounts {
   readonly #isShared: boolean;
   /** The latest entry of each bot that is not durable yet. */
   readonly #pending = new Map<BotId, JournalEntry>();
-  /** When an unchanged count was last posted that was not written again. */
+  /** The time of the last post of each unchanged count that was not written again. */
   readonly #repeatedAt = new Map<BotId, number>();
   #repeats = 0;
   /** The latest time of a refused count. It may be on disk all the same, so later counts get a later time. */
   #refusedAt = 0;
-  /** Why every write is refused; undefined while writes are accepted. */
+  /** The reason why every write is refused; undefined while writes are accepted. */
   #closed: string | undefined;
   #isLoaded = false;
 
@@ -83,7 +83,7 @@ export class StateStore implements CurrentCounts {
     if (this.#closed === undefined)
       await this.#journal.replay(({ id, count, countedAt }) => {
         this.#committed.addCount(id, { value: count, at: countedAt });
-        // Also what the ref has, whose commit may not be synced yet.
+        // Also for values that the ref has, because its commit may not be synced yet.
         this.#checkpointer.add(id);
       });
     if (this.#journal.hasSealed) this.#checkpointer.schedule();
@@ -103,12 +103,12 @@ export class StateStore implements CurrentCounts {
     return this.#state.reports + this.#repeats;
   }
 
-  /** A bot's latest count; undefined when it never had one. */
+  /** A bot's latest count; undefined without one. */
   count(id: BotId): number | undefined {
     return this.#state.count(id)?.value;
   }
 
-  /** A bot's latest count, with the time it was written; undefined when it never had one. */
+  /** A bot's latest count and the time it was written; undefined without one. */
   latest(id: BotId): Count | undefined {
     const count = this.#state.count(id);
     return count && { value: count.value, at: toClockTime(count.at) };
@@ -165,7 +165,7 @@ export class StateStore implements CurrentCounts {
     ];
   }
 
-  /** Without other machines, a count that has not changed is written again after an hour only. */
+  /** Without other machines, an unchanged count is written again only after an hour. */
   async setCount(id: BotId, count: number): Promise<void> {
     if (this.#closed !== undefined) throw new BotshelfError('unavailable', this.#closed);
     const pending = this.#pending.get(id);
@@ -223,7 +223,7 @@ export class StateStore implements CurrentCounts {
 
   /**
    * Commits every count that was answered by now.
-   * @throws what went wrong; it is logged, and retried later
+   * @throws the error, which is logged; the commit is retried later
    */
   async checkpoint(): Promise<void> {
     if (this.#closed === undefined) await this.#checkpointer.checkpoint();
@@ -302,7 +302,7 @@ export class Checkpointer {
     });
   }
 
-  /** Why the last checkpoint failed; null when it did not. */
+  /** The reason why the last checkpoint failed; null if it succeeded. */
   get failure(): Failure | null {
     return this.#failures.current;
   }
@@ -340,7 +340,7 @@ export class Checkpointer {
 
   /**
    * Commits everything that is in the journal now.
-   * @throws what went wrong, after it was logged
+   * @throws the error, after it was logged
    */
   async checkpoint(): Promise<void> {
     clearTimeout(this.#timer);

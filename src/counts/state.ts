@@ -96,7 +96,7 @@ export class SkippedLines {
 
 const maxNamedLines = 10;
 
-/** Returns which of the 10,000 files of the state ref has a bot: its id's last four digits as a number. */
+/** Returns the number of the file, of the 10,000 in the state ref, that has a bot: the last four digits of its id. */
 export function toShardNumber(id: BotId): number {
   return Number.parseInt(id.slice(-4), 10);
 }
@@ -113,8 +113,8 @@ export function writeShard(bots: readonly BotId[], stateOf: (id: BotId) => BotSt
 }
 
 /**
- * Calls `take` with every bot of a shard, and `skip` with the lines that `writeShard` would not write. Order, braces and trailing
- * commas are ignored, because merges by hand get them wrong.
+ * Calls `take` with every bot of a shard, and `skip` with the lines that `writeShard` would not write. Order, braces
+ * and trailing commas are ignored, because manual merges break them.
  * @param slice pauses when it is over
  */
 export async function readShard(
@@ -151,7 +151,7 @@ function formatShardLine(id: BotId, { count, token, edited }: BotState): string 
 const pattern =
   /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16}),"tokenGen":([1-9]\d{0,14})(?:,(?="))?)?(?:"edited":(\d{1,16}))?\},?$/;
 
-/** The largest number that `pattern` takes. */
+/** The largest number that `pattern` matches. */
 export const maxGeneration = 999_999_999_999_999;
 
 function parseShardLine(
@@ -185,7 +185,7 @@ function parseShardLine(
   return undefined;
 }
 
-/** Copies a part of a text: V8 keeps all of a text in memory for a part that was cut out of it. */
+/** Copies a part of a text, because V8 keeps the whole text in memory for a slice of it. */
 export function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -302,7 +302,7 @@ export function toDay(at: number): number {
   return Math.floor(toClockTime(at) / msPerDay);
 }
 
-/** The first of 2020: an earlier one is from a clock that was not set. */
+/** The first day of 2020: an earlier one is from a clock that was not set. */
 export const minDay: number = toDay(Date.UTC(2020, 0));
 
 /** Returns the path of a day's file in the state ref: `days/2026/11-22`. */
@@ -320,7 +320,7 @@ export function isDayPath(path: string): boolean {
 export function parseDayPath(path: string): number | undefined {
   const [, year, date] = /^days\/(\d{4})\/(\d\d-\d\d)$/.exec(path) ?? [];
   const day = Date.parse(`${year}-${date}`) / msPerDay;
-  // 02-31 is parsed as 03-03.
+  // Refuses dates such as 02-31, which is parsed as 03-03.
   return !Number.isNaN(day) && toDayPath(day) === path ? day : undefined;
 }
 

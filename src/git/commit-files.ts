@@ -29,9 +29,9 @@ export interface NewCommit {
 export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
-  /** Where the ref is, null if it does not exist. */
+  /** The commit that the ref is at; null if it does not exist. */
   readonly onto: string | null;
-  /** Whether a response waits for it: then nothing is compressed until maintenance packs it. */
+  /** Whether a response waits for the commit: then nothing is compressed until maintenance packs it. */
   readonly urgent: boolean;
 }
 

@@ -16,9 +16,7 @@ export interface RunnerStop {
   readonly stop: true;
 }
 
-/**
- * The file descriptor that the runner reads inputs from: in a message, megabytes would be copied several times at once.
- */
+/** The file descriptor that the runner reads inputs from, because a message would copy megabytes several times. */
 export const inputPipe = 4;
 
 /** The output of a command, or its failure. */
@@ -45,7 +43,7 @@ export class GitRunner implements GitClient {
   #isClosed = false;
   #lastId = 0;
 
-  /** Starts the process, best while this one is small. One that has ended is restarted by the next command. */
+  /** Starts the process, best while this one is small. The next command restarts it if it has ended. */
   constructor() {
     this.#process = this.#start();
   }
@@ -99,7 +97,7 @@ export class GitRunner implements GitClient {
     });
     child.on('error', () => this.#failAll(child));
     child.on('exit', () => this.#failAll(child));
-    // It keeps this process alive only while a command is pending.
+    // The runner keeps this process alive only while a command is pending.
     child.unref();
     child.channel?.unref();
     const pipe = findInputPipe(child);

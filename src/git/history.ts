@@ -88,8 +88,8 @@ export async function* readChangeLog(
   const range = from === undefined ? [to] : [to, `^${from}`];
   const listCommits = async (...args: readonly string[]): Promise<string> =>
     await repository.run(['--literal-pathspecs', 'rev-list', ...args, ...range, '--', folder], options);
-  // Without --full-history, Git leaves out the side of a merge that has none of its result, unless a range excludes the
-  // other side: then the commits would differ between clones.
+  // Without --full-history, Git leaves out a side of a merge that the result takes nothing from, unless a range
+  // excludes the other side: then the commits would differ between clones.
   const commits = (await listCommits('--topo-order', '--full-history', '--reverse')).trim();
   if (commits === '') return;
   const rows = (await listCommits('--first-parent', '--reverse', '--parents')).trim().split('\n');
@@ -236,13 +236,13 @@ function toFile(entry: TreeEntry | undefined): GitFile | null {
   return { id, mode: mode.replace(/^100[0246]../, '100644').replace(/^100[1357]../, '100755') };
 }
 
-/** About the bytes of a comparison: for each entry that is read, and for each one that differs, besides its path. */
+/** The approximate bytes of a comparison: for each entry that is read, and for each that differs, besides its path. */
 const entryWeight = 6;
 const pathWeight = 100;
 const fileWeight = 134;
 const maxDiffWeight = 32 * 1024 * 1024;
 
-/** Folders whose trees are read at once. */
+/** Folders whose trees are read together. */
 const foldersAtOnce = 100;
 
 /** The options of `git diff`, `diff-tree` and `log` for the output that `parseRawDiff` parses. */
@@ -253,7 +253,7 @@ interface RawDiffEntry {
   /** The text before the files: of `log` its format, of `diff-tree --stdin` the commit. */
   readonly header: string;
   readonly path: string;
-  /** Where it was; the same as `path` unless it was moved or copied. */
+  /** The path before; the same as `path` unless the file was moved or copied. */
   readonly previousPath: string;
   /** The old version, null for a new file; one for each parent of a merge that is compared with all of them. */
   readonly before: readonly (GitFile | null)[];

@@ -28,8 +28,8 @@ export interface RemotePlace {
 }
 
 /**
- * Parses a remote into host and repository path, without user name, password, SSH port and `.git`; undefined for one that
- * is at no host.
+ * Parses a remote into host and repository path, without user name, password, SSH port and `.git`; undefined if it is
+ * at no host.
  */
 export function parseRemote(remote: string): RemotePlace | undefined {
   const [, scpHost, scpPath] = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(.+)$/.exec(remote) ?? [];
@@ -135,7 +135,7 @@ export const gitHosts = {
       ...gitHubApi,
       root: (host) => `https://${host}/api/v1`,
       list: 'state=all&sort=recentupdate&limit=20',
-      // `head.ref` is another one once the branch is deleted.
+      // `head.ref` changes when the branch is deleted.
       keys: { ...gitHubApi.keys, branch: 'head.label' },
     },
   },
@@ -165,7 +165,7 @@ export interface GitHost {
   readonly hook: {
     /** The headers that prove that a call of its webhook is genuine. */
     readonly proofs: Readonly<Record<string, WebhookProof>>;
-    /** Where the body of a call has the path of the repository. */
+    /** The place of the repository's path in the body of a call. */
     readonly repository: string;
   };
   readonly api: PullsApi;
@@ -185,7 +185,7 @@ export interface PullsApi {
   readonly text: string;
   readonly source: string;
   readonly target: string;
-  /** Where a pull request has its number, its branch with its commit, and the repositories it is from and to. */
+  /** The places of a pull request's number, its branch and commit, and the repositories it is from and to. */
   readonly keys: Readonly<Record<'number' | 'branch' | 'head' | 'from' | 'to', string>>;
 }
 
@@ -202,7 +202,7 @@ export function readKeys(json: unknown, keys: string): unknown {
     .reduce((value, key) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[key], json);
 }
 
-/** Returns what people call the site at a host name, such as GitHub; null if it is not known. */
+/** Returns the name of the site at a host name, such as GitHub; null if it is not known. */
 export function findHostName(hostname: string): string | null {
   const names = Object.values<GitHost>(gitHosts).flatMap((host) => host.names);
   return names.find((name) => hostname.split('.').includes(name.toLowerCase())) ?? null;

@@ -12,8 +12,8 @@ export function wasKilled(error: unknown): boolean {
 }
 
 /**
- * Removes what a failed git has left: stale locks and partial packs. Returns how many locks, each of which may be why
- * another git failed.
+ * Removes stale locks and partial packs of a failed git. Returns the number of locks: each may have made another git
+ * fail.
  * @throws a system error
  */
 export async function removeLeftovers(repository: Repository, error: unknown, log: Log): Promise<number> {
@@ -63,9 +63,9 @@ const checkIntervalMs = 100;
 const hiddenCheckIntervalMs = 2000;
 
 /**
- * Removes what a crash of the service left: locks, partial packs, staged files and reports of what it was importing. Call it
- * while this service runs no other git and has the lock of the clone: where gits may be hidden, a partial pack that is
- * older than this process is removed.
+ * Removes the leftovers of a crash of the service: locks, partial packs, staged files and crash reports of imports.
+ * Call it while this service runs no other git and has the lock of the clone: where gits may be hidden, a partial pack
+ * that is older than this process is removed.
  * @throws a system error
  */
 export async function cleanUpAfterCrash(repository: Repository, log: Log): Promise<void> {
@@ -83,8 +83,8 @@ export async function waitForOrphans(repository: Repository): Promise<void> {
 }
 
 /**
- * Removes what killed and failed gits have left next to packs and objects. Nothing is removed while a git runs that may write a
- * pack; if gits may be hidden, only old files.
+ * Removes the leftovers of killed and failed gits next to packs and objects. Nothing is removed while a git runs that
+ * may write a pack; if gits may be hidden, only old files.
  * @param hiddenBefore the time before which that was written, in milliseconds since the epoch
  * @throws a system error
  */
@@ -112,14 +112,14 @@ export async function lockFiles(repository: Repository): Promise<string[]> {
   return [...(found ? [index] : []), ...(await findLocks(repository)).keys(), ...ofRemotes];
 }
 
-/** Returns the locks that block the service: path → what distinguishes the lock from a later one at that path. */
+/** Returns the locks that block the service: path → a text that differs for a later lock at that path. */
 async function findLocks(repository: Repository): Promise<Map<string, string>> {
   const { gitDir, commonDir } = repository;
   const branch = findBranch(repository);
   const paths = [
     join(gitDir, 'HEAD.lock'),
     join(commonDir, 'packed-refs.lock'),
-    // Written under that lock; git refuses to write over it.
+    // Written under that lock; git refuses to overwrite it.
     join(commonDir, 'packed-refs.new'),
     join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
     ...(branch === undefined ? [] : [join(commonDir, `${branch}.lock`)]),
@@ -151,7 +151,7 @@ const lockless = new Set([
   'diff-tree',
   'rev-list',
   'ls-remote',
-  // These lock no ref that a commit needs, and a fetch that loses its lock is repeated.
+  // The next ones lock no ref that a commit needs, and a fetch that loses its lock is repeated.
   'fetch',
   'push',
   'index-pack',
@@ -219,10 +219,7 @@ interface GitProcess {
 /** The git processes that run in a repository. */
 interface GitProcesses {
   readonly seen: readonly GitProcess[];
-  /**
-   * Whether there may be others that cannot be seen: in another container, of another user, or all of them where there
-   * is no /proc.
-   */
+  /** Whether some may be invisible: in another container, of another user, or all of them without /proc. */
   readonly othersHidden: boolean;
 }
 

@@ -11,7 +11,7 @@ import type { Repository, RepositoryOpener } from './repository.ts';
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
-  /** Removes commits that are no longer needed, once a day. Returns how many; undefined if that cannot be done now. */
+  /** Removes unneeded commits, once a day. Returns their number; undefined if that cannot be done now. */
   readonly prune: (repository: Repository) => Promise<number | undefined>;
 }
 
@@ -73,7 +73,7 @@ export class Maintenance {
 
   async #consolidate(repository: Repository): Promise<void> {
     const { gitDir, commonDir } = repository;
-    // A person's gc does the same work, and more.
+    // A person's gc does the same work and more.
     if (isGcRunning(commonDir) || isGcRunning(gitDir)) return;
     await removePartialPacks(repository);
     const packs = (await readdir(join(commonDir, 'objects/pack'))).filter((name) => name.endsWith('.pack'));
@@ -104,7 +104,7 @@ export class Maintenance {
 /** New packs between two runs. */
 const packsBetween = 32;
 
-/** As many packs do not slow Git down. */
+/** Few enough packs that Git is not slowed down. */
 const packsAllowed = 16;
 
 /** Merges small packs so that each is at least twice as large as the next. Large packs stay. */

@@ -210,8 +210,9 @@ export class ObjectReader {
   }
 
   /**
-   * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined if there is none,
-   * and for a file larger than `maxBytes`, which is not read into memory. Of a long commit or tag only the beginning is returned.
+   * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks); undefined for a missing one, and
+   * for a file larger than `maxBytes`, which is not read into memory. Of a long commit or tag only the beginning is
+   * returned.
    * @throws {BotshelfError} missing-object, for an id, or the tree of one: an id that is known must have its object
    * @throws {BotshelfError} list-too-long, for a tree larger than `maxTree`
    * @throws {GitError} when git ends first; the next call starts another, unless the reader is closed
@@ -243,8 +244,8 @@ export class ObjectReader {
   }
 
   /**
-   * Returns the trees of these names (ids of trees, or `<commit>^{tree}`), empty if there is none. Keeps them in memory:
-   * a batch needs those of all its folders, and with many packs git takes a millisecond to find each.
+   * Returns the trees of these names (ids of trees, or `<commit>^{tree}`), empty for a missing one. Keeps them in
+   * memory: a batch needs those of all its folders, and with many packs git takes a millisecond to find each.
    * @throws as read does
    */
   async readTrees(names: readonly string[], maxTree?: number): Promise<Buffer[]> {
@@ -265,10 +266,7 @@ export class ObjectReader {
     }
   }
 
-  /**
-   * Makes later reads start a new git, because a running one keeps packs open that a repack has deleted, and so their
-   * disk space.
-   */
+  /** Makes later reads start a new git, because a running one keeps deleted packs open, and so their disk space. */
   renew(): void {
     if (this.#waiting.length > 0) this.#requested = Number.POSITIVE_INFINITY;
     else {
@@ -357,7 +355,7 @@ const idLike = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;
 /** Enough for the folders of 200,000 bots, in two versions. */
 const maxTreeBytes = 32 * 1024 * 1024;
 
-/** More than the message of a commit of ours has, which names up to 1,000 bots; somebody else's may have gigabytes. */
+/** More than any commit message of ours, which names up to 1,000 bots; one of others may have gigabytes. */
 const maxCommitBytes = 1024 * 1024;
 
 /** A git process keeps every commit it has read in memory, so it is replaced after this many requests. */

@@ -192,7 +192,7 @@ const unknown = 'git failed, and it is not known whether the change was saved: s
 
 const tooFast = 'the branch moves faster than a change can be committed: send it again';
 
-/** Returns the last line, without the names of temporary files, which are others at each try. */
+/** Returns the last line, without the names of temporary files, which change at each try. */
 function findLastLine(text: string): string {
   return (text.trim().split('\n').at(-1) ?? '').replaceAll(/\btmp_\w+/g, 'tmp');
 }
@@ -382,7 +382,7 @@ export function listRefFolders({ commonDir }: Repository, ref: string): string[]
 }
 
 /**
- * Reads what a failed git left, with retries: a commit that was made must never be reported as not made.
+ * Reads the refs after a failed git, with retries: a commit that was made must never be reported as not made.
  * @throws {BotshelfError} unknown-outcome
  */
 export async function readAfterFailure<T>(ref: string, failure: unknown, read: () => Promise<T>): Promise<T> {
@@ -395,8 +395,8 @@ export async function readAfterFailure<T>(ref: string, failure: unknown, read: (
 }
 
 /**
- * Returns the time by which things are deleted for their age, in milliseconds since the epoch: now, or a day after the newest
- * commit of branch and state if that is earlier. A clock that was set to a year ahead deletes nothing that is in use.
+ * Returns the time at which the age of deletable things is measured, in milliseconds since the epoch: now, or a day
+ * after the newest commit of branch and state if that is earlier. A clock that is a year ahead deletes nothing in use.
  * @throws {GitError}
  */
 export async function readConfirmedTime(repository: Repository): Promise<number> {
@@ -408,14 +408,14 @@ export async function readConfirmedTime(repository: Repository): Promise<number>
 
 const secondsPerDay = 86_400;
 
-/** Returns whether there is no index: git takes all files for removed then. Before the first commit none is needed. */
+/** Returns whether the index is missing: then git takes all files for removed. Not before the first commit. */
 export async function isIndexMissing(repository: Repository): Promise<boolean> {
   return !existsSync(join(repository.gitDir, 'index')) && (await readHead(repository)) !== null;
 }
 
 /**
- * Returns that Git checks out a file with other bytes than it is committed with, and the command that ends that; null if it
- * does not. The bytes of such a file differ from the commit's, while `git status` is clean.
+ * Returns a message if Git checks out a file with other bytes than the committed ones, with the command that ends that;
+ * null otherwise. The bytes of such a file differ from the commit's, while `git status` is clean.
  * @param path from the top of the repository; the file need not exist
  * @throws {GitError}
  */

@@ -85,7 +85,7 @@ export function findOwnershipProblem(stderr: string): string | undefined {
   const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
   const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
   const [theirs, ours] = [formatUser(owner), formatUser(uid)];
-  // Whoever runs it as root by mistake would lock out the right user.
+  // Not for root: after a chown to root, the right user would be locked out.
   const other = uid === 0 ? '' : `, or change the owner of the folder (chown -R ${uid} ${path})`;
   return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}${other}`;
 }
@@ -106,7 +106,7 @@ function readPasswd(): string[] {
   }
 }
 
-/** Settings of every git command of the service: none runs code of the repository, and what is written is on disk. */
+/** Settings of every git command of the service: no code of the repository is run, and every write is synced. */
 export const gitSettings: readonly string[] = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -120,8 +120,8 @@ export const gitSettings: readonly string[] = [
 ];
 
 /**
- * An option of what compares trees or the work tree: Git then does not read the file `.gitmodules`, which ends it where
- * somebody has written a program there.
+ * An option of commands that compare trees or the work tree: Git then does not read `.gitmodules`, and so does not fail
+ * if a program is written there.
  */
 export const withoutModulesFile = '--ignore-submodules=none';
 
@@ -135,9 +135,9 @@ const networkSettings: readonly string[] = ['http.lowSpeedLimit=1', `http.lowSpe
 export const largeInPieces: readonly string[] = ['-c', 'core.bigFileThreshold=1m'];
 
 /**
- * Returns the environment of every git command: this process's, without what would point git at another repository or
- * run a program (a service started from a Git hook has GIT_DIR set). Git then prompts for no password, and takes no
- * optional locks.
+ * Returns the environment of every git command: that of this process, without variables that point git at another
+ * repository or run a program (a service started from a Git hook has GIT_DIR set). Git then prompts for no password,
+ * and takes no optional locks.
  */
 export function createGitEnvironment(indexFile?: string): NodeJS.ProcessEnv {
   // oxlint-disable-next-line node/no-process-env -- handed on as it is; no setting is read from it
@@ -154,17 +154,17 @@ const gitVariables = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
 export interface GitCommand {
   readonly folder: string;
   readonly args: readonly string[];
-  /** Its standard input; never empty, as simple-git would leave git waiting. */
+  /** The standard input; never empty, because simple-git would leave git waiting. */
   readonly input?: string | Buffer;
   /** Another index than the work tree's own. */
   readonly indexFile?: string;
   /** An exit code other than 0 that is a success, such as 1 for "no". */
   readonly accepts?: number;
-  /** Whether it runs at the lowest priority, because it may take long. */
+  /** Whether the command runs at the lowest priority, because it may take long. */
   readonly background?: boolean;
   /**
-   * Set where it connects to another machine: the seconds without any output after which it is killed, with the processes
-   * that it started. A transfer reports its progress with `--progress`.
+   * Set if the command connects to another machine: the seconds without output after which it is killed, with the
+   * processes that it started. A transfer reports its progress with `--progress`.
    */
   readonly stallSeconds?: number;
   /** The file that its standard output is written to, instead of being returned. */
@@ -256,7 +256,7 @@ async function runSimpleGit({ folder, args, input, indexFile, accepts }: GitComm
     },
     ...(input === undefined ? {} : { input: () => input }),
   });
-  // simple-git waits 50 ms for more of a command that has printed nothing: an empty piece at the end is something.
+  // If a command has printed nothing, simple-git waits 50 ms for more: an empty piece at the end avoids that.
   git.outputHandler((_command, stdout) => {
     stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
   });
@@ -283,7 +283,7 @@ async function runToEnd(
     else ifRunning(child.pid, (pid) => process.kill(-pid, 'SIGKILL'));
   };
   const abort = (): void => stop(new GitError(args, null, stderr));
-  // Counted in steps: where this machine is too busy to run this process, git had no time either.
+  // Counted in steps: if this machine is too busy to run this process, git has had no time either.
   let silentSteps = 0;
   const countStep = (): void => {
     if (++silentSteps >= stallSteps)
@@ -339,7 +339,7 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
   try {
     act(pid);
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }
 

@@ -24,8 +24,8 @@ export class RateLimit {
   }
 
   /**
-   * Counts one for the client of a request, as `count` does. What its group may not do does not count for its network, and
-   * a network that is at its limit makes no more entries.
+   * Counts one for the client of a request, as `count` does. Requests that its group is refused do not count for its
+   * network, and a network at its limit makes no more entries.
    * @throws {ProblemError} too-many-requests
    */
   countClient(ctx: Context, advice: string): void {
@@ -99,7 +99,7 @@ interface Limits {
   readonly what: string;
   readonly max: number;
   readonly maxPerClient: number;
-  /** A response that is read more slowly, after a minute, ends where another one needs its place. */
+  /** After a minute, a response that is read more slowly ends if another one needs its place. */
   readonly minBytesPerSecond?: number;
 }
 
@@ -107,7 +107,7 @@ interface TakenPlace {
   readonly client: Client;
   readonly response: ServerResponse;
   readonly takenAt: number;
-  /** The bytes that its connection had sent then. */
+  /** The bytes that the connection had sent at that time. */
   readonly sentBefore: number;
 }
 
@@ -122,7 +122,7 @@ export class ClientPlaces {
 
   /** Takes a place for the response to a request until it is closed. @throws {ProblemError} too-many-requests, busy */
   take({ ip, res: response }: Pick<Context, 'ip' | 'res'>): void {
-    // It never closes again.
+    // A closed response emits no further close event.
     if (response.closed) return;
     const { what, max, maxPerClient } = this.#limits;
     const client = toClient(ip);

@@ -29,10 +29,10 @@ function readFirstName(path: string): string {
 }
 
 /**
- * Handles requests that no route handled: OPTIONS gets the methods of the path, another method 405, an unknown path 404.
- * Scripts of other sites may read, so a preflight allows GET and HEAD only, with any headers: browsers
- * apply the asterisk to all but Authorization.
- * @param advice what there is, for a path where there is nothing
+ * Handles requests that no route handled: OPTIONS gets the methods of the path, another method 405, an unknown path
+ * 404. Scripts of other sites may read, so a preflight allows GET and HEAD only, with any headers: browsers apply the
+ * asterisk to all but Authorization.
+ * @param advice the addresses that exist, for an unknown path
  * @param basePath the path of the public address, such as `/bots`
  */
 export function handleUnrouted(
@@ -76,7 +76,7 @@ function adviseOnCounts({ method, path }: Context, basePath: string): string | u
   return `post counts to POST ${bot}/stats, read them at ${bot}/counts`;
 }
 
-/** A copy of a list that takes nothing: it follows the repository, and refuses posts, forms and logins. */
+/** A read-only copy of a list: it follows the repository, and refuses posts, forms and logins. */
 export interface ReadOnly {
   /** The public address of the original, without a slash at its end; null if it is not known. */
   readonly original: string | null;
@@ -120,14 +120,14 @@ export function refuseCrossSite(baseUrl: string): (ctx: Context, next: Next) => 
   };
 }
 
-/** Notices the first requests with headers of a proxy for which the service is not set up. */
+/** Detects requests with headers of a proxy that the service is not configured for. */
 export class ProxyNotice {
   readonly #log: Log;
   readonly #faults: string[] = [];
-  /** The headers that are looked for, by what their first one says. */
+  /** The headers to look for, by the function that describes the first one that is found. */
   readonly #due = new Map<(header: string) => string, readonly string[]>();
 
-  /** @param config with what is taken for the public address */
+  /** @param config with the assumed public address */
   constructor(
     { baseUrl, isBaseUrlSet, trustProxy }: { baseUrl: string; isBaseUrlSet: boolean; trustProxy: boolean },
     log: Log,
@@ -148,7 +148,7 @@ export class ProxyNotice {
       );
   }
 
-  /** Says what to set, and why, once a request has had such a header. */
+  /** Notices, each with the setting to change and the reason, once a request has had such a header. */
   health(): Health {
     return { address: { ready: true, faults: [...this.#faults] } };
   }

@@ -18,7 +18,7 @@ export function logAccess(handle: RequestHandler, log: Log): RequestHandler {
   return (request, response) => {
     const started = performance.now();
     const { method = '', socket } = request;
-    // Now, because the application's address of a page may be another one.
+    // Read now, because the application may change the address of a page.
     const path = toLoggedPath(request);
     const before = socket.bytesWritten;
     response.once('close', () => {
@@ -58,7 +58,7 @@ function toLoggedPath({ url = '' }: IncomingMessage): string {
 /** Characters. */
 const maxPathLength = 500;
 
-/** One error of a request: where it is, and what to do about it. */
+/** One error of a request: its place, and the fix. */
 export interface ProblemDetail {
   /** A JSON pointer into the body as a URI fragment (`#/bot/count`), or a query parameter (`?limit`). */
   readonly pointer: string;
@@ -115,7 +115,7 @@ export class ProblemError extends Error {
     this.headers = more.headers ?? {};
   }
 
-  /** Makes a problem from its errors. Names only the first, because the client decides how many there are. */
+  /** Makes a problem from its errors. Names only the first ones, because a client decides how many there are. */
   static ofErrors(kind: ProblemKind, errors: readonly ProblemDetail[]): ProblemError {
     const named = errors.slice(0, maxErrors);
     const sentences = named.map(({ pointer, detail }) => `${pointer.replace(/^\?/, '') || '""'}: ${detail}`);
@@ -152,7 +152,7 @@ function joinSentences(sentences: readonly string[], total: number): string {
   return [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
-/** Logs what the operator should know about a thrown error, and returns its problem. */
+/** Logs a thrown error if the operator should know it, and returns its problem. */
 export type ReportError = (ctx: Context, error: unknown) => ProblemError;
 
 /** Turns a thrown error into a problem document: a ProblemError into its own, an unexpected error into a plain 500. */
@@ -200,13 +200,13 @@ export function toProblem(error: unknown, basePath = ''): ProblemError {
 
 const unexpected = 'this is an error of the service: try again later, and tell the operator if it persists';
 
-/** Responds with a problem where the application does not. */
+/** Responds with a problem outside the application. */
 export function sendProblem(response: ServerResponse, problem: ProblemError): void {
   response.writeHead(problem.status, { ...problemHeaders, ...problem.headers });
   response.end(JSON.stringify(problem));
 }
 
-/** What lets scripts of other sites read a response. */
+/** The headers with which scripts of other sites may read a response. */
 export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':

@@ -31,7 +31,7 @@ const maxKeptBytes = 128 * 1024 * 1024;
 export class CompressedBodies {
   readonly #cache: LRUCache<string, Buffer, { body: Body; coding: Coding; address: string }>;
   readonly #queue = new FairQueue(64);
-  /** Compresses one piece at a time, of all bodies that are compressed while they are sent. */
+  /** Compresses the pieces of all bodies that are compressed while they are sent, one at a time. */
   readonly #pieceQueue = new SerialQueue();
   /** The client of each body that is compressed while it is sent. */
   readonly #streams = new Set<Client>();
@@ -41,7 +41,7 @@ export class CompressedBodies {
     this.#cache = new LRUCache({
       maxSize,
       maxEntrySize: 64 * 1024 * 1024,
-      // One that larger bodies push out while it waits is sent all the same.
+      // A body that larger ones evict while it waits is sent all the same.
       ignoreFetchAbort: true,
       sizeCalculation: (bytes) => bytes.length + 200,
       fetchMethod: async (_key, _stale, { context: { body, coding, address } }) =>
@@ -118,7 +118,7 @@ function compress(body: Buffer, coding: Coding): Gzip | BrotliCompress {
   ).end(body);
 }
 
-/** Copies what zlib returns: a few kilobytes of it keep a chunk of 8 or 16 KiB in memory. */
+/** Copies the output of zlib, because a few kilobytes of it keep a chunk of 8 or 16 KiB in memory. */
 function toOwnMemory(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(own);
@@ -126,8 +126,8 @@ function toOwnMemory(bytes: Buffer): Buffer {
 }
 
 /**
- * Compresses a body in pieces: faster and less than one in one piece, as it is large. Of 7.5 MB of counts, brotli makes
- * 1.80 MB in 35 ms at quality 1 and 1.86 MB in 131 ms at 4, gzip 1.92 MB in 52 ms.
+ * Compresses a body in pieces: faster and less than a body in one piece, because it is large. Of 7.5 MB of counts,
+ * brotli makes 1.80 MB in 35 ms at quality 1 and 1.86 MB in 131 ms at 4, gzip 1.92 MB in 52 ms.
  */
 export async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Coding): Promise<Buffer> {
   return await pipeline(pieces, createCompressor(coding), buffer);
@@ -162,9 +162,9 @@ export function createDocument(type: string, body: Buffer): WholeDocument {
 
 /** A resource at one moment, ready to be sent. */
 export interface Representation extends Document {
-  /** All but the ones that `send` adds; `readHeaders` unless given. */
+  /** The headers, besides those that `send` adds; `readHeaders` if left out. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the resource is unchanged, so that the same response may be sent again; if left out it never is. */
+  /** Whether the resource is unchanged, so that the response may be sent again; if left out, it is never sent again. */
   readonly current?: () => boolean;
 }
 
@@ -191,7 +191,7 @@ async function sendEncoded(
     return;
   }
   const bytes = coding === 'identity' ? body : await compressedBodies.get(digest, coding, body, ctx.ip);
-  // Without `current`, so that it is not sent again when there is room.
+  // Without `current`, so that it is not sent again when compression is possible.
   if (bytes === undefined) return await sendEncoded(ctx, representation, 'identity');
   ctx.type = type;
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
@@ -259,7 +259,7 @@ const minCompressibleBytes = 512;
 /** Media types whose bytes are compressed already. */
 const compressedTypes = /^(?:application\/(?:gzip|zip)|image\/(?:png|x-icon))$/;
 
-/** Returns the media type that the client prefers; the first one if Accept names none of them (RFC 9110, 12.5.1). */
+/** Returns the media type that the client prefers; the first one if Accept has no preference (RFC 9110, 12.5.1). */
 export function chooseType<T extends string>(ctx: Context, types: readonly T[]): T {
   return types.find((type) => type === ctx.accepts([...types])) ?? (types[0] as T);
 }

@@ -13,8 +13,8 @@ import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
 /**
- * Parses the query parameters of a request. Counts them first, as Koa's parser and the look-ups of `URLSearchParams` are
- * slow with thousands.
+ * Parses the query parameters of a request. Counts them first, because Koa's parser and `URLSearchParams` are slow with
+ * thousands.
  * @throws {ProblemError} bad-query for more parameters than any route uses
  */
 export function parseQuery(ctx: Context): URLSearchParams {
@@ -130,8 +130,8 @@ function isUtf8Text(ctx: Context, mediaType: string): boolean {
 export const maxBodyBytesInTotal = 64 * 1024 * 1024;
 
 /**
- * Reads the body of a request, of any type. Where all bodies that are being read exceed `maxBodyBytesInTotal`, the one that
- * began first is refused.
+ * Reads the body of a request, of any type. If all bodies that are being read exceed `maxBodyBytesInTotal`, the one
+ * that began first is refused.
  * @param limit in bytes
  * @param whenTooLarge the fix for a body that is too large, for messages
  * @throws {ProblemError} too-large, bad-request or busy
@@ -177,7 +177,7 @@ export function readBytes(ctx: Context, limit: number, whenTooLarge: string): Pr
   });
 }
 
-/** How to refuse each body that is being read, in the order in which they began. */
+/** A function that refuses each body that is being read, in the order in which they began. */
 const bodies = new Set<(problem: ProblemError) => void>();
 
 let bytesInTotal = 0;
@@ -193,7 +193,7 @@ function refuseOldest(): void {
 
 /**
  * Returns the bot that a path names.
- * @throws {ProblemError} unknown-bot, when the text is no id
+ * @throws {ProblemError} unknown-bot, if the text is not an id
  * @throws {BotshelfError} unknown-bot
  */
 export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): IndexedBot {

@@ -26,10 +26,10 @@ export class ResponseCache {
     sizeCalculation: ({ size }, key) => size + key.length + 2000,
   });
 
-  /** How many responses came from the cache: whole ones and 304s. */
+  /** The number of responses from the cache: whole ones and 304s. */
   readonly hits = { whole: 0, notModified: 0 };
 
-  /** Responds if it can; false when the application has to. */
+  /** Responds from the cache if possible; otherwise returns false, and the application has to respond. */
   respond(request: IncomingMessage, response: ServerResponse): boolean {
     const read = readRequest(request);
     if (read === undefined) return false;
@@ -82,7 +82,7 @@ interface ReadRequest {
   readonly condition: string | undefined;
 }
 
-/** Reads what a response depends on; undefined if that is more than the headers here, or there are two hosts. */
+/** Reads the key of a response; undefined if it depends on other headers too, or there are two hosts. */
 function readRequest({ method, url = '', headers, rawHeaders }: IncomingMessage): ReadRequest | undefined {
   if (method !== 'GET' || hasTwoHosts(rawHeaders)) return undefined;
   const { accept = '', 'accept-encoding': encoding = '', 'accept-language': language = '' } = headers;
@@ -122,14 +122,14 @@ class SerializedResponse {
     this.#bytes = Buffer.concat([Buffer.from(`${head}${new Date().toUTCString()}\r\n\r\n`, 'latin1'), body]);
   }
 
-  /** Sends it. Returns false, with nothing sent, where the connection ends after it or Node's internals have changed. */
+  /** Sends the response; returns false instead if the connection ends after it or Node's internals have changed. */
   send(response: ServerResponse): boolean {
     const open = response as ServerResponse & WrittenHead;
     if (open._header !== null || typeof open._writeRaw !== 'function' || !open.shouldKeepAlive) return false;
     const second = Math.floor(Date.now() / 1000);
     if (this.#second !== second) {
       this.#second = second;
-      // Always 29 characters.
+      // The date always has 29 characters.
       this.#bytes.write(formatSecond(second), this.#dateAt, 'latin1');
     }
     response.statusCode = this.#status;
@@ -153,12 +153,12 @@ function formatSecond(second: number): string {
 const noBody: Buffer = Buffer.alloc(0);
 
 /**
- * Where Node keeps the head of a response, and how it writes one. Undocumented; test/http/serialized-response.test.ts
- * checks it for every supported Node.
+ * Node's internals for the head of a response. Undocumented; test/http/serialized-response.test.ts checks it for every
+ * supported Node.
  */
 interface WrittenHead {
   _header: string | null;
   _headerSent: boolean;
-  /** Writes to the connection, or after the responses before it. */
+  /** Writes to the connection, or queues behind earlier responses. */
   _writeRaw(bytes: Buffer): void;
 }

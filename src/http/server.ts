@@ -22,7 +22,7 @@ interface ServerOptions {
   readonly portSetting?: string;
   /** The most connections at a time; more are refused. */
   readonly maxConnections: number;
-  /** Returns the address that the application has for that of a request; left out if they are the same. */
+  /** Maps the address of a request to the application's; left out if they are the same. */
   readonly rewrite?: ((url: string) => string) | undefined;
   /** Whether every request is logged; not by default. */
   readonly accessLog?: boolean;
@@ -60,7 +60,7 @@ export async function listen(
     const wanted = withoutCacheBuster(target);
     request.url = rewrite ? rewrite(wanted) : wanted;
     const isCached = cache?.respond(request, response) ?? false;
-    // As `server.timeout`, which would start a timer for cached responses too that are sent at once.
+    // Like `server.timeout`, but without a timer for cached responses, which are sent immediately.
     if (!isCached || request.socket.writableLength > 0) response.setTimeout(idleTimeout);
     if (!isCached) void compute(request, response);
   };
@@ -108,7 +108,7 @@ export function toAddressError(error: unknown, host: string, port: number, setti
 
 /** Returns how many connections to accept, so that file descriptors are left for files, pipes and outgoing sockets. */
 export function computeMaxConnections(): number {
-  // Or it looks up the name of each address that this process is connected to.
+  // Otherwise Node looks up the name of each address that this process is connected to.
   Object.assign(report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };
@@ -266,7 +266,7 @@ const latest = new WeakMap<Socket, ServerResponse>();
 /** How many requests of a connection wait. */
 const waiting = new WeakMap<Socket, number>();
 
-/** 32 with the one that is handled. */
+/** 32 including the one that is handled. */
 const maxWaitingRequests = 31;
 
 /** Stops reading, and ends the connection after a second at most. */

@@ -37,19 +37,19 @@ export interface ImportOptions {
   readonly map: ImportMap | undefined;
   readonly limits: PageLimits;
   readonly blocked: Blocked;
-  /** The language of a page whose record has none. */
+  /** The language of a page if its record does not state one. */
   readonly locale: Locale;
-  /** Whether bots that are in the catalogue with other pages are replaced. */
+  /** Whether bots that the catalogue has with other pages are replaced. */
   readonly replace: boolean;
-  /** Receives what is done with each record. */
+  /** Receives the result of each record. */
   readonly report: ImportReport;
 }
 
 /**
- * Imports the records of a list, in commits of up to a thousand bots. A bot that is there with the same files, but for `created`, is
- * left as it is, so that an import that was killed goes on when it is run again.
+ * Imports the records of a list, in commits of up to a thousand bots. A bot that the catalogue has with the same files,
+ * except for `created`, is left as it is, so that a killed import can be run again.
  * @param onProgress is called with the number of records that are read
- * @throws {UserError} for what is no list
+ * @throws {UserError} if the source is not a list
  * @throws what `commit` throws: earlier commits stay
  */
 export async function importBots(
@@ -100,13 +100,13 @@ export async function importBots(
 const maxBotsPerCommit = 1000;
 const maxCharactersPerCommit = 32 * 1024 * 1024;
 
-/** A bot of which a record was taken: its further records may have pages in other languages. */
+/** A bot with an imported record: its further records may have pages in other languages. */
 interface KnownBot {
   readonly place: string;
   readonly locales: readonly Locale[];
 }
 
-/** A bot with nothing wrong, and its records. */
+/** A bot without a fault, and its records. */
 interface PlacedBot {
   readonly id: BotId;
   readonly files: PageText[];
@@ -135,7 +135,7 @@ function refuseRecord(message: string): MappedBot {
   return { files: [], refusals: [{ rule: 'record', message }], remarks: [] };
 }
 
-/** Returns the pages of a further record as translations, or that they are there already. */
+/** Returns the pages of a further record as translations, or says that the bot has them already. */
 function toMorePages(bot: MappedBot, { place, locales }: KnownBot, { map }: ImportOptions): MappedBot {
   if (map !== undefined && bot.files.every(({ locale }) => !locales.includes(locale)))
     return { ...bot, files: bot.files.map(toTranslation) };
@@ -143,7 +143,7 @@ function toMorePages(bot: MappedBot, { place, locales }: KnownBot, { map }: Impo
   return { files: [], refusals: [{ rule: 'twice', message }], remarks: [] };
 }
 
-/** @param isMore whether they are translations of a main page that is not among them */
+/** @param isMore whether the pages are translations of a main page that is not among them */
 function findFaults(
   files: readonly PageText[],
   isMore: boolean,
@@ -164,7 +164,7 @@ const mainPageMark = '---\n{"authors":[]}\n---\n';
 
 const tokenRefusal = { rule: tokenRule, message: 'this has what looks like a bot token: remove it' };
 
-/** Finds out whether all long ids end in zeros, which numbers do that were rounded. One of a hundred others does. */
+/** Detects rounded numbers: whether all long ids end in zeros. Of exact ids, one in a hundred does. */
 class LostDigits {
   readonly #kinds = ['ids of bots', 'ids of authors'].map((name) => ({
     name,
@@ -212,11 +212,11 @@ async function importBatch(bots: readonly PlacedBot[], options: ImportOptions): 
   return plans.flatMap(({ kind, bot }) => (kind === 'refused' ? bot.id : []));
 }
 
-/** What is done with a bot. */
+/** The action for a bot. */
 interface BotPlan {
   readonly bot: PlacedBot;
   readonly kind: keyof ImportReport['counts'];
-  /** Its changed files by path, from the top of the repository. */
+  /** The changed files by path, from the top of the repository. */
   readonly files?: FilesCommit['files'];
   readonly refusals?: readonly Refusal[];
 }
@@ -244,14 +244,14 @@ const existsRefusal = {
   message: 'the bot is there with other pages: pass --replace to replace them',
 };
 
-/** Returns a page with the time at which the bot was listed, where it is a main page with another. */
+/** Returns a page, with the time at which the bot was listed if it is a main page with another time. */
 function withCreated(file: PageText, created: unknown): PageText {
   const own = file.page?.data['created'];
   if (own === undefined || own === created || typeof created !== 'number') return file;
   return toPageText(file, editPage(file.text, { created }));
 }
 
-/** What an import did with the records of a list. Of those that did not fit it keeps a bounded number of lines. */
+/** The results of an import by record, with a bounded number of lines about records that did not fit. */
 export class ImportReport {
   readonly #lines: string[] = [];
   readonly #reasons = new Map<string, number>();
@@ -270,7 +270,7 @@ export class ImportReport {
     }
   }
 
-  /** Counts something that is no record of its own, in the plural, such as blank rows. */
+  /** Counts rows that are not records, by a noun in the plural, such as blank rows. */
   note(text: string, place: string, count = 1): void {
     const note = this.#notes.get(text) ?? { count: 0, place };
     note.count += count;

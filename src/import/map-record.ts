@@ -31,12 +31,12 @@ export interface PageText extends PageFile, PagePlace {
   readonly text: string;
 }
 
-/** A bot as a record has it. Its files are not checked yet. */
+/** The bot of a record. Its files are not checked yet. */
 export interface MappedBot {
   readonly files: readonly PageText[];
-  /** What is wrong next to the files, which then have another id or language. */
+  /** The faults besides those of the files, which then have another id or language. */
   readonly refusals: readonly Refusal[];
-  /** What was left out or changed in the files. */
+  /** The omissions and changes in the files. */
   readonly remarks: readonly Refusal[];
 }
 
@@ -46,7 +46,7 @@ export function toPageText(place: PagePlace, text: string): PageText {
   return { ...parsePageFile(place, Buffer.from(text)), text };
 }
 
-/** Returns the bot that a line of an export is, with its files as they are; undefined if it is none. */
+/** Returns the bot of a line of an export, with its files as they are; undefined if the line has another form. */
 export function readExported({ files }: SourceFields): MappedBot | undefined {
   if (!Array.isArray(files)) return undefined;
   const texts = files.flatMap((file: SourceFields | null) => {
@@ -58,7 +58,7 @@ export function readExported({ files }: SourceFields): MappedBot | undefined {
   return first && isOne ? { files: texts, refusals: [], remarks: [] } : undefined;
 }
 
-/** Returns the bot that a row of `botshelf export --format csv` is; undefined if it is none. */
+/** Returns the bot of a row of `botshelf export --format csv`; undefined if the row has another form. */
 export function readExportedRow(fields: SourceFields, defaultLocale: Locale): MappedBot | undefined {
   if (!['id', 'locale', 'authors', 'images', 'random'].every((key) => typeof fields[key] === 'string'))
     return undefined;
@@ -82,7 +82,7 @@ function withPrefixes(file: PageText, prefix: readonly unknown[]): PageText {
   return toPageText(file, toCanonicalForm(editPage(file.text, { trigger })));
 }
 
-/** Whether an object is a record: has something for the id, or inside of another object the id and the authors of a bot. */
+/** Whether an object is a record: has a value for the id or, inside another object, the id and the authors of a bot. */
 export function isBot({ id, authors }: ImportMap, fields: SourceFields, isInner: boolean): boolean {
   const text = readId(id, fields);
   const hasAuthors = authors === undefined || applyRule(authors, fields) !== undefined;
@@ -183,7 +183,7 @@ function isRounded(text: unknown): boolean {
   return typeof text === 'string' && /^-?\d+(?:[.,]\d*)?e\+?\d+$|^\d+\.\d*$/i.test(text);
 }
 
-/** Returns a value, or the entries of a list, without what is not allowed, which is remarked; undefined if nothing is left. */
+/** Returns a value, or the entries of a list, without invalid ones, which are remarked; undefined if all are. */
 function leaveOut(key: string, value: unknown, fault: Refusal | undefined, remarks: Refusal[]): unknown {
   if (Array.isArray(value) && value.length === 0) return undefined;
   const depth = key.split('.').length;
@@ -206,10 +206,10 @@ function leaveOut(key: string, value: unknown, fault: Refusal | undefined, remar
   );
 }
 
-/** The longest list of which entries are left out: each ten are validated by themselves. */
+/** The longest list from which entries are left out: they are validated ten at a time. */
 const maxLeftOut = 100;
 
-/** Returns values as front matter: those whose key has a dot are inside each other, those that are undefined are not there. */
+/** Returns values as front matter: a key with a dot becomes nested objects, and undefined values are left out. */
 function toData(values: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const [key, value] of values) {
@@ -262,7 +262,7 @@ function listPaths(rule: ImportRule = {}, withTemplate = true): readonly string[
   return [from, Array.from(filled, ([, path = '']) => path)].flat();
 }
 
-/** Returns the template with its fields filled in; undefined if the record lacks one. */
+/** Returns the template with its fields filled in; undefined if the record does not have one of them. */
 function fillTemplate(template: string, fields: SourceFields): string | undefined {
   let isWhole = true;
   const text = template.replaceAll(/\{([^{}]+)\}/g, (_, path: string) => {
@@ -285,7 +285,7 @@ function toParts(fields: SourceFields, path: string): readonly string[] {
 function readParts(outer: unknown, [part, ...rest]: readonly string[]): unknown {
   if (part === undefined) return outer;
   const value = typeof outer === 'string' ? (readList(outer) ?? outer) : outer;
-  // In a record whose entries are pages, an entry is in place of its list.
+  // In a record whose entries are pages, an entry replaces its list.
   if (part === '[]')
     return Array.isArray(value) ? value.map((entry) => readParts(entry, rest)) : readParts(value, rest);
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
@@ -301,14 +301,14 @@ function meetsSeveral(outer: unknown, [part, ...rest]: readonly string[]): boole
   return second !== undefined || meetsSeveral(first, rest);
 }
 
-/** Empty texts and lists are as good as none. */
+/** Empty texts and lists count as missing. */
 function toPresent(value: unknown): SourceValue {
   if (Array.isArray(value)) {
     const present = value.flatMap((entry) => (Array.isArray(entry) ? {} : (toPresent(entry) ?? [])));
     return present.length === 0 ? undefined : present;
   }
   if (typeof value === 'string') return value.trim() || undefined;
-  // A number that is not exact has no digits that could be those of an id.
+  // The digits of an inexact number cannot be those of an id.
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
     return value.toExponential();
   if (typeof value === 'number' || typeof value === 'bigint') return `${value}`;

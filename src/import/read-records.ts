@@ -12,27 +12,27 @@ export type SourceFields = Readonly<Record<string, unknown>>;
 
 /** A record of a list. */
 export interface SourceRecord {
-  /** Where it is in the source, such as `bots.csv:12`. */
+  /** The place in the source, such as `bots.csv:12`. */
   readonly place: string;
-  /** A text says why it cannot be read. */
+  /** A text is the reason why the record cannot be read. */
   readonly fields: SourceFields | string;
 }
 
-/** How a list is read. */
+/** The options for reading a list. */
 export interface SourceOptions {
   /**
    * Whether an object is a record, of a list inside another object or by itself. Without it, all are, and cells stay as they are:
    * in exports.
    */
   readonly isRecord?: ((fields: SourceFields, isInner: boolean) => boolean) | undefined;
-  /** Receives something in a source that is no record, in the plural, and its place. */
+  /** Receives rows of a source that are not records, as a noun in the plural, and their place. */
   readonly note?: (text: string, place: string, count?: number) => void;
 }
 
 /**
- * Reads the records of a list. Of CSV and NDJSON a piece is in memory, of other forms a whole file. A file or a line is a record,
- * or has the one list of records, wherever in it.
- * @throws {UserError} for what is no list
+ * Reads the records of a list. Of CSV and NDJSON a piece is in memory, of other forms a whole file. A file or a line is
+ * a record, or has one list of records, at any depth.
+ * @throws {UserError} if the source is not a list
  */
 export async function* readRecords(path: string, options: SourceOptions = {}): AsyncGenerator<SourceRecord> {
   if (statSync(path).isDirectory()) yield* readFolder(path, options);
@@ -123,8 +123,8 @@ function parseYaml(text: string): unknown {
 }
 
 /**
- * Yields the record that a value is, its entries, or those of the one list of records inside it; or why there are none.
- * @param pages paths of the lists in earlier values: an empty list there is a page of nothing
+ * Yields a value as a record, its entries, or those of the one list of records inside it; or the reason for no record.
+ * @param pages paths of the lists in earlier values: an empty list there is an empty page
  * @param read returns the value, and fields that its records have in addition
  */
 function* findRecords(
@@ -154,7 +154,7 @@ function* findRecords(
 
 const notObject = 'this is not an object: put the fields in { }';
 
-/** Returns the arrays and objects whose entries are records, each with the keys that lead to it; none that is inside another. */
+/** Returns the outermost arrays and objects whose entries are records, each with the keys of its path. */
 function findLists(
   value: unknown,
   pages: ReadonlySet<string>,
@@ -177,13 +177,13 @@ export function isObject(value: unknown): value is SourceFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the first text that is in a list a second time; undefined if there is none. */
+/** Returns the first text that a list repeats; undefined if all differ. */
 export function findDouble(texts: readonly (string | undefined)[]): string | undefined {
   const seen = new Set<string | undefined>([undefined]);
   return texts.find((text) => text !== undefined && seen.size === seen.add(text).size);
 }
 
-/** Returns the list that a text is, as JSON (`["1","2"]`) or as PostgreSQL (`{1,2}`) writes it; undefined for any other text. */
+/** Parses a list in the form of JSON (`["1","2"]`) or PostgreSQL (`{1,2}`); undefined for any other text. */
 export function readList(text: string): readonly unknown[] | undefined {
   const [, open, values = ''] = /^\s*([[{])(.*)[\]}]\s*$/s.exec(text) ?? [];
   if (open === undefined) return undefined;
@@ -212,7 +212,7 @@ function parseJson(text: string): unknown {
 
 function quoteLongIntegers(text: string): string {
   let isInString = false;
-  // Strings are not matched as a whole: of one that is not closed, each quote in it would be tried.
+  // Strings are not matched as a whole, because each quote in an unclosed one would be tried.
   return text.replaceAll(/\\.|"|-?\d[\d.eE+-]*/gs, (token) => {
     if (token === '"') isInString = !isInString;
     return !isInString && /^-?\d{16,}$/.test(token) ? `"${token}"` : token;
@@ -223,9 +223,9 @@ function quoteLongIntegers(text: string): string {
 interface SourceLine {
   /** Counted from 1. */
   readonly number: number;
-  /** Without its end; of a line that is too long, nothing. */
+  /** The line without its end; empty if it is too long. */
   readonly text: string;
-  /** Empty at the end of the file. */
+  /** The end of the line; empty at the end of the file. */
   readonly end: string;
   /** Why the text cannot be used. */
   readonly fault: string | undefined;
@@ -336,7 +336,7 @@ async function* readTable(
     else {
       if (values.length < names.length)
         note('rows were shorter than the first: empty cells were added', place);
-      // Databases write NULL or \N where there is no value.
+      // Databases write NULL or \N for a missing value.
       const empty = isRecord ? /^\s*(?:NULL|\\N)\s*$/ : /^$/;
       const cells = names.map((name, i) => [name, (values[i] ?? '').replace(empty, '')] as const);
       yield { place, fields: Object.fromEntries(cells.filter(([name]) => name !== '')) };
@@ -348,7 +348,7 @@ function isBlank(value: string): boolean {
   return value.trim() === '';
 }
 
-/** A row that is read, or why a line is not. */
+/** A row, or the reason why a line cannot be read. */
 interface Row {
   /** The line in which it begins. */
   readonly line: number;
@@ -369,7 +369,7 @@ async function* readRows(path: string): AsyncGenerator<Row> {
   }
 }
 
-/** Returns what is most often between the names of the columns. */
+/** Returns the most frequent separator between the names of the columns. */
 function findDelimiter(text: string): string {
   const head = text.replaceAll(/"[^"]*"?/g, '');
   const count = (delimiter: string): number => head.split(delimiter).length;

@@ -8,8 +8,8 @@ import { convertValue, parseDate, toKeyValue } from './values.ts';
 /**
  * Returns a mapping to begin with, from the names and values of the first records of a list.
  * @param categories those that a bot can have
- * @param remark receives what cannot be read, what is not mapped, and values that will be left out or refused
- * @throws {UserError} for what is no list
+ * @param remark receives unreadable records, unmapped fields, and values that will be left out or refused
+ * @throws {UserError} if the source is not a list
  */
 export async function suggestMap(
   path: string,
@@ -71,7 +71,7 @@ export async function suggestMap(
       ...(key === 'created' && { else: 'now' }),
       ...(isLeftOut && { invalid: 'leave out' }),
     };
-    // As a text, it would be the language of a record that does not have the field.
+    // As plain text, it would be the language of a record that does not have the field.
     const isPath = Object.keys(rule).join() === 'from' && more.length === 0 && (key !== 'locale' || isPage);
     map[key] = isPath ? from : rule;
     if (kind === 'repository') map['codehost.repo'] = map[key];
@@ -92,7 +92,7 @@ const inviteTemplate = 'https://discord.com/oauth2/authorize?client_id={id}&scop
 
 const required = ['id', 'name', 'description', 'authors', 'category', 'created', 'invite'];
 
-/** Whether a path is of a field in a list of pages; in another list, it is that of something else than the bot. */
+/** Whether a field is in a list of pages; in another list, it does not describe the bot. */
 function isOfPages(path: string): boolean {
   const [list = '', field = '', ...more] = path.split('[].');
   const isOuter = more.length === 0 && !/[.[]/.test(list + field);
@@ -105,7 +105,7 @@ const perPage = ['locale', 'name', 'description', 'page'];
 /** Keys of which no value is left out: a record without them would be refused for another reason. */
 const kept: ReadonlySet<string> = new Set([...perPage, 'id', 'category']);
 
-/** The values of a field, shortened, with how often each is there, and the numbers of the records that have it. */
+/** The values of a field, shortened, with their frequency, and the numbers of the records that have the field. */
 interface SourceColumn {
   readonly values: Map<string, number>;
   readonly records: Set<number>;
@@ -132,7 +132,7 @@ function addFields(columns: SourceColumns, fields: object, record: number, prefi
   }
 }
 
-/** Whether an object is a bot, by what its own fields are: what is around bots has no id and no authors, or several of each. */
+/** Whether an object is a bot, by its own fields: an object around bots has no id and no authors, or several. */
 function looksLikeBot(fields: SourceFields): boolean {
   return hasFieldsOfBot(fields) && !holdsBots(fields, 2);
 }
@@ -157,19 +157,19 @@ function holdsBots(fields: object, depth: number): boolean {
 /** The path of a field in a list, in an object by an id, or deep inside: it may be that of another bot. */
 const ofOthers = /\[\]\.|(?:^|\.)\d+\.|\..+\..+\./;
 
-/** A field that may be what a key is. */
+/** A field that may have the value of a key. */
 interface Match {
   readonly path: string;
   readonly column: SourceColumn;
-  /** What is before most ids. */
+  /** The text before most ids. */
   readonly strip: string | undefined;
-  /** Whether enough of its values are of the right kind, how many are not, and the first of those. */
+  /** Whether enough of the values are of the right kind, the number of the others, and the first of those. */
   readonly fits: boolean;
   readonly bad: number;
   readonly first: string | undefined;
 }
 
-/** Returns the fields that a key may be, the best first. */
+/** Returns the fields that may have the value of a key, the best first. */
 function findMatches(columns: SourceColumns, target: Target): readonly Match[] {
   const [key, kind, name, share = name === undefined || key === 'id' ? 0.9 : 0.5] = target;
   const named = [...columns].filter(([path]) => isNamed(path, target)).toSorted(compareColumns);
@@ -195,7 +195,7 @@ function findPrefix(column: SourceColumn): string | undefined {
   return [...prefixes].find(([, times]) => times > countValues(column) / 2)?.[0];
 }
 
-/** Whether a field may be what a key is: the name of an owner is not that of the bot, and an id in a list is that of many. */
+/** Whether a field may have the value of a key: an owner's name is not the bot's, nor is an id in a list. */
 function isNamed(path: string, [key, kind, name]: Target): boolean {
   const names = path.split('.').map((part) => part.toLowerCase().replaceAll(/[^a-z]/g, ''));
   const whole = names.join('');
@@ -206,7 +206,7 @@ function isNamed(path: string, [key, kind, name]: Target): boolean {
   return name === undefined || name.test(last) || (!/^(?:name|short|any)$/.test(kind) && name.test(whole));
 }
 
-/** Whether what is around a field is the bot or its people: the author of a review, a library or another bot is none of it. */
+/** Whether a field is of the bot or its people, by the names around it: not of a review, a library or another bot. */
 function isOfAuthors(path: string): boolean {
   const parts = path.toLowerCase().split('.');
   return parts.every((part, i) => {
@@ -235,10 +235,10 @@ function compareColumns(
   );
 }
 
-/** Other texts are not worth the time that it takes to find out that they are no addresses. */
+/** A cheap test first, because parsing every other text as an address would take long. */
 const isLink = (text: string): boolean => text.startsWith('http');
 
-/** What values are that are not of a kind, and whether one is. */
+/** The kinds of values: a noun for values that are of another kind, and the test for one. */
 const kinds = {
   snowflake: ['no ids', (text) => /^\d{17,20}$/.test(text)],
   digits: ['no ids', (text) => /^\d{1,20}$/.test(text)],
@@ -265,7 +265,7 @@ const kinds = {
  */
 type Target = readonly [key: string, kind: keyof typeof kinds, name?: RegExp, share?: number];
 
-/** In the order in which fields are taken. */
+/** The keys, in the order in which they take fields. */
 const targets: readonly Target[] = [
   ['id', 'snowflake', /^(?:bot|user)?id$/],
   ['id', 'snowflake', /id$/],
@@ -275,7 +275,7 @@ const targets: readonly Target[] = [
   ['invite', 'invite'],
   ['support', 'server'],
   ['invite', 'address', /invite|oauth/],
-  // Others lead to a page of the bot with further links.
+  // Other addresses are those of pages of the bot with further links.
   ['invite', 'invite', /^(?:link|url)$/, 0.3],
   ['name', 'name', /^(?:bot|page|app)?(?:name|title|username)$/],
   ['authors', 'snowflake', /^(?!.*(?:guild|server)).*(?:owner|author|dev|creator|maker)/],

@@ -4,16 +4,16 @@ import type { Fault } from '../catalogue/page/fault.ts';
 import { toAsciiAddress } from '../bot/address.ts';
 import { quoteValue } from '../lib/text.ts';
 
-/** What a field has, without what no key can be: `{}` is any object or inner list. */
+/** The value of a field, without kinds that no key has: `{}` is any object or inner list. */
 export type SourceValue = string | boolean | object | undefined;
 
-/** Why a record is not imported, or what was changed in it. */
+/** The reason why a record is not imported, or a change in it. */
 export type Refusal = Pick<Fault, 'rule' | 'message'>;
 
 /** The keys whose values are lists of texts. */
 export const listKeys = /^(?:authors|images\.preview|trigger\.prefix)$/;
 
-/** Returns a value as its key takes it, if that is plain; else as it is, so that the rules refuse it. */
+/** Returns a value in the form that its key takes, if that is obvious; else as it is, so that the rules refuse it. */
 export function toKeyValue(key: string, value: SourceValue): unknown {
   if (Array.isArray(value)) return key === 'authors' ? [...new Set(value)] : value;
   if (typeof value !== 'string') return value;
@@ -25,7 +25,7 @@ export function toKeyValue(key: string, value: SourceValue): unknown {
   return /^(?:true|yes|on|1)$/i.test(value) || (/^(?:false|no|off|0)$/i.test(value) ? false : value);
 }
 
-/** Returns what is wrong with a value, if the schemas have no good message for it or no fault. */
+/** Returns the fault of a value if the schemas have no good message for it, or no fault. */
 export function findValueFault(key: string, value: unknown): Refusal | undefined {
   if (typeof value !== 'string') return undefined;
   const message = `${key}: ${quoteValue(value)} is not`;
@@ -89,7 +89,7 @@ const maxDateLength = 100;
 const clock =
   /(?<![T, ])[T, ]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([ap]m))?(?: ?(?:Z|UTC|GMT))?(?: ?([+-]\d\d(?::?\d\d)?))?(?: \([^()]*\))?$/i;
 
-/** Returns what a number may be: milliseconds, seconds, microseconds, or the days of a spreadsheet, which begin in 1899. */
+/** Returns the times that a number may be, as milliseconds, seconds, microseconds, or spreadsheet days from 1899. */
 function toTimes(number: number): readonly number[] {
   return [number, number * 1000, number / 1000, (number - 25_569) * msPerDay].map(Math.round);
 }
@@ -115,7 +115,7 @@ function parseDay(text: string): readonly (string | number)[] | undefined {
   return undefined;
 }
 
-/** 5 April 2023, 05-Apr-2023 or Apr 5, 2023, in English: `marraskuu` is no month that begins as March does. */
+/** 5 April 2023, 05-Apr-2023 or Apr 5, 2023, in English: `marraskuu` is not taken for March. */
 const namedMonth = /^(?:(\d\d?)[ -])?([a-z]{3,9})\.?[ -](?:(\d\d?),? )?(\d{4})$/i;
 
 const months = 'january february march april may june july august september october november december'.split(

@@ -1,6 +1,6 @@
 import { messageOf } from './errors.ts';
 
-/** Closes the parts of a service, the last added first, because it may use those before. */
+/** Closes the parts of a service, the last added first, because it may use earlier ones. */
 export class Closers {
   readonly #closers: Closer[] = [];
 

@@ -6,16 +6,16 @@ export interface Current {
 }
 
 /**
- * Reads something that a value is made from, such as a version. Results are compared by identity. It is called for
- * every use of the value, so it must be fast and not throw.
+ * Reads an input of a value, such as a version. Results are compared by identity. It is called for every use of the
+ * value, so it must be fast and not throw.
  */
 export type Input = () => unknown;
 
 /** How a value is kept. */
 export interface Keeping<V> {
-  /** The inputs whose change makes the value old; none if left out. */
+  /** The inputs whose change makes the value stale; none if left out. */
   readonly inputs?: readonly Input[];
-  /** Whether the value depends on nothing else, so that it does not expire. */
+  /** Whether the value depends on `inputs` alone, so that it does not expire. */
   readonly isExact?: boolean;
   /** Returns the bytes of a value; if left out, those of its texts, buffers and lists of what others keep. */
   readonly sizeOf?: (value: V) => number;

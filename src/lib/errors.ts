@@ -4,7 +4,7 @@ export function codeOf(error: unknown): string | undefined {
   return isSystemError && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Returns what `work` resolves with; undefined if there is no such file or folder. @throws any other error */
+/** Returns the result of `work`; undefined if a file or folder does not exist. @throws any other error */
 export async function ignoreMissing<T>(work: Promise<T>): Promise<T | undefined> {
   return await work.catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;
@@ -37,7 +37,7 @@ export class BotshelfError extends Error {
 
 /** The data of an error, in addition to its cause. */
 export interface ErrorDetails {
-  /** Of unknown-bot: the ID that no bot has. */
+  /** Of unknown-bot: the unknown ID. */
   readonly id?: string;
   /** Of precondition-failed: the digest of the current version, if there is one. */
   readonly digest?: string | undefined;
@@ -60,7 +60,7 @@ export class UserError extends BotshelfError {
 }
 
 interface ErrorRule {
-  /** The kind of problem that API callers get, with its status; a plain 500 by default. */
+  /** The kind of problem that API callers receive, with its status; a plain 500 by default. */
   readonly problem?:
     | 'busy'
     | 'edit-conflict'
@@ -73,7 +73,7 @@ interface ErrorRule {
   readonly retryAfter?: number;
   /** Returns the text for API callers; left out for the message. `base` is the path of the public address. */
   readonly detail?: (message: string, base: string) => string;
-  /** Who can prevent the error: the operator, with Git, disk and network; the caller; else a developer of Botshelf. */
+  /** The one who can prevent the error: the operator, with Git, disk and network; the caller; else a developer. */
   readonly fixer: 'operator' | 'caller' | 'developer';
 }
 
@@ -110,19 +110,19 @@ const rules = {
   /** The catalogue is in no Git repository that commits can be made in. */
   'no-repository': noRepository,
   'no-git': noRepository,
-  /** The repository belongs to another user than the one who runs this. */
+  /** The repository belongs to another user than the one that runs this process. */
   'wrong-user': noRepository,
   'write-failed': failedWrite,
-  /** The counts and tokens in Git are more than is read. */
+  /** The counts and tokens in Git are larger than the limits. */
   'state-refused': failedWrite,
   /** A person is editing the file in the clone of the service. Their uncommitted edits are never touched. */
   'edit-conflict': { problem: 'edit-conflict', retryAfter: 60, fixer: 'operator' },
   /** The bot was changed since the caller read it. */
   'precondition-failed': { problem: 'precondition-failed', fixer: 'caller' },
-  /** Too much waits for the same kind of work: of all clients together, or of this one. */
+  /** Too much work of the same kind is waiting: for all clients together, or for this one. */
   'queue-full': { problem: 'busy', retryAfter: 2, fixer: 'caller' },
   'share-full': { problem: 'too-many-requests', retryAfter: 2, fixer: 'caller' },
-  /** There is no such bot, or it was removed. */
+  /** The bot does not exist, or was removed. */
   'unknown-bot': {
     problem: 'unknown-bot',
     detail: (message, base) => `${message}: GET ${base}/api/v2/bots lists all bots`,
@@ -156,7 +156,7 @@ const rules = {
   'ref-conflict': { fixer: 'developer' },
   /** Git failed, and the ref cannot be read: the change may or may not be saved. */
   'unknown-outcome': { fixer: 'developer' },
-  /** There is no object of an ID that must have one. */
+  /** The object of a known ID is missing. */
   'missing-object': { fixer: 'developer' },
   /** A folder above a path is a symbolic link. */
   'linked-folder': { fixer: 'developer' },

@@ -69,7 +69,7 @@ export function listFoldersUpTo(top: string, path: string): string[] {
 }
 
 interface AtomicWriteOptions {
-  /** What survives a power loss: nothing, as a cache needs; the content; or the content and the name of the file. */
+  /** The parts that survive a power loss: none (enough for a cache), the content, or content and name of the file. */
   readonly fsync: 'none' | 'content' | 'content and name';
   /** The permission bits; those that the umask leaves by default. */
   readonly mode?: number;

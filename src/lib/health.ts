@@ -1,15 +1,15 @@
 import type { Failure } from './retry.ts';
 
-/** What works of a service, by the names of its parts. */
+/** The health of a service, by the names of its parts. */
 export type Health = Readonly<Record<string, HealthPart>>;
 
 export interface HealthPart {
   readonly ready: boolean;
-  /** What does not work, a sentence each. */
+  /** The current faults, a sentence each. */
   readonly faults: readonly string[];
 }
 
-/** Joins what rooms report; what they say of the same part becomes one. */
+/** Joins the reports of rooms; reports on the same part become one. */
 export function joinHealth(all: readonly Health[]): Health {
   const joined: Record<string, HealthPart> = {};
   for (const [name, { ready, faults }] of all.flatMap(Object.entries<HealthPart>)) {

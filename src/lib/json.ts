@@ -12,7 +12,7 @@ import {
 } from 'jsonc-parser';
 import { quoteValue } from './text.ts';
 
-/** Something that strict JSON does not allow. */
+/** A fault of a text by the rules of strict JSON. */
 export interface JsonFault {
   /** In UTF-16 units from the start of the text. */
   readonly offset: number;
@@ -48,7 +48,7 @@ export function readStrictList(text: string, what: string, depth: number): Stric
   return readStrict(text, what, depth, (data) => Array.isArray(data), other);
 }
 
-/** @param other the fault of a value that is not wanted */
+/** @param other the fault of a value of another type */
 function readStrict<T>(
   text: string,
   what: string,
@@ -60,7 +60,7 @@ function readStrict<T>(
   try {
     data = JSON.parse(text);
   } catch {
-    // The scan has a better message.
+    // The scan below has a better message.
   }
   if (isWanted(data) && isFaultless(text, data, depth)) return { data };
   const { fault, duplicates } = scanText(text, what, depth);
@@ -71,7 +71,7 @@ function readStrict<T>(
   return first ? { faults: [first, ...more] } : { data };
 }
 
-/** Returns a fault of a text that is JSON and has a key twice in one object; undefined if there is none. @param value of the text */
+/** Returns the fault of a JSON text with a duplicate key; undefined without one. @param value of the text */
 export function findDuplicateKey(text: string, value: unknown): string | undefined {
   if (measure(text).members === countKeys(value)) return undefined;
   return scanText(text, '', maxDepth).duplicates[0]?.message ?? 'a key is here twice: keep one of them';
@@ -83,14 +83,14 @@ const maxDepth = 8;
 function isFaultless(text: string, data: unknown, depth: number): boolean {
   if (surrogateEscape.test(text)) return false;
   const { levels, members } = measure(text);
-  // A key that is there twice is one key of the value.
+  // A duplicate key is one key of the value.
   return levels <= depth && members === countKeys(data);
 }
 
 /** The escape of half a surrogate pair, which may be followed by the other one. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
-/** Counts the levels and the keys of a text that is JSON, without a look at what the keys are. */
+/** Counts the levels and the keys of a JSON text, without reading the keys. */
 function measure(text: string): { readonly levels: number; readonly members: number } {
   let [level, levels, members] = [0, 0, 0];
   for (let i = 0; i < text.length; i++) {
@@ -103,7 +103,7 @@ function measure(text: string): { readonly levels: number; readonly members: num
   return { levels, members };
 }
 
-/** Returns where the string ends that begins at `start`. */
+/** Returns the end of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let i = start + 1;
   while (text.charCodeAt(i) !== quote) i += text.charCodeAt(i) === backslash ? 2 : 1;
@@ -122,12 +122,12 @@ function countKeys(value: unknown): number {
   );
 }
 
-/** Ends a visit, which has no other way to stop: the next bracket would be followed until the stack is full. */
+/** Thrown to end a visit, which cannot be stopped otherwise: it would follow brackets until the stack is full. */
 class StopVisit extends Error {}
 
 const maxDuplicates = 100;
 
-/** Returns the first fault of syntax or depth, and the keys that are there twice before it. */
+/** Returns the first fault of syntax or depth, and the duplicate keys before it. */
 function scanText(
   text: string,
   what: string,
@@ -204,8 +204,8 @@ const advice: Readonly<Record<string, string>> = {
 export interface KeyOrder extends ReadonlyMap<string, KeyOrder> {}
 
 /**
- * Prints a JSON text with its keys in an order, two spaces and LF. Keys that the order lacks come last, in their
- * own order. A number keeps its digits, which JSON.parse would round, and a text its characters.
+ * Prints a JSON text with its keys in an order, two spaces and LF. Keys that are not in the order come last, as they
+ * are. A number keeps its digits, which JSON.parse would round, and a text its characters.
  * @throws {Error} when the text is not JSON
  */
 export function printJson(text: string, order: KeyOrder): string {
@@ -296,7 +296,7 @@ export function setKeys(text: string, values: Readonly<Record<string, unknown>>)
 }
 
 /**
- * Removes top-level keys of a JSON object and keeps every other byte of it; a key that is not there is fine.
+ * Removes top-level keys of a JSON object and keeps every other byte of it; missing keys are ignored.
  * @throws {Error} when the text is not a JSON object
  */
 export function removeKeys(text: string, keys: readonly string[]): string {

@@ -38,7 +38,7 @@ export async function createLog(
   return log;
 }
 
-/** Begins each line with its priority, without which the journal takes all for information (sd-daemon(3)). */
+/** Begins each line with its priority, because the journal takes other lines for information (sd-daemon(3)). */
 function toJournal(lines: DestinationStream): DestinationStream {
   return {
     write: (line) => {
@@ -49,10 +49,10 @@ function toJournal(lines: DestinationStream): DestinationStream {
   };
 }
 
-/** Of lines that a full disk does not take. */
+/** Of lines that a full disk refuses. */
 const maxUnwrittenBytes = 1024 * 1024;
 
-/** Imports its library here only: a service seldom writes to a terminal. That indents the lines of all but the message. */
+/** Imports its library here: a service seldom writes to a terminal. The library indents all lines but the message. */
 async function openPrettyStream(): Promise<DestinationStream> {
   const { build } = await import('pino-pretty');
   const stream = build({
@@ -71,7 +71,7 @@ function escapeField(key: string, value: unknown): unknown {
 
 const serializers = { err: serialiseError };
 
-/** Errors that say all in their message are logged without a stack trace. */
+/** Errors with a complete message are logged without a stack trace. */
 function serialiseError(error: unknown): unknown {
   if (!isExplained(error)) return error instanceof Error ? stdSerializers.err(error) : error;
   const { name, message, cause } = error;

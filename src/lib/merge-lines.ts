@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { diffArrays } from 'diff';
 
 /**
- * Merges a text by line with what two sides made of it. Of lines that both changed, and lines next to each other, theirs
- * stay; then something of ours `isDropped`.
+ * Merges two changed versions of a text by line. Where both changed the same or adjacent lines, theirs stay, and
+ * `isDropped` says that a change of ours was lost.
  */
 export function mergeLines(
   base: string,
@@ -28,14 +28,14 @@ export function mergeLines(
   };
 }
 
-/** A text in place of the lines `from` to `to`, without the last one, of another. */
+/** A text that replaces the lines from `from` up to `to`, exclusive, of another. */
 interface Hunk {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** Returns what changed between two texts; undefined if that is too much. */
+/** Returns the changes between two texts; undefined if there are too many. */
 function findHunks(before: readonly string[], after: readonly string[]): Hunk[] | undefined {
   const parts = diffArrays([...before], [...after], { maxEditLength: maxMergedLines });
   const hunks: Hunk[] = [];

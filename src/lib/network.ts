@@ -41,11 +41,11 @@ export function normaliseHost(host: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : host;
 }
 
-/** A client as the keys that it is counted by, because it may have many addresses. Both are the same for IPv4. */
+/** The keys that a client is counted by, because it may have many addresses. Both are the same for IPv4. */
 export interface Client {
-  /** The IPv4 address, or the /64 of an IPv6 address: what every customer has. */
+  /** The IPv4 address, or the /64 of an IPv6 address, which every customer has. */
   readonly group: string;
-  /** The IPv4 address, or the /48 of an IPv6 address: what one site of a customer can have at most. */
+  /** The IPv4 address, or the /48 of an IPv6 address, which is the most that one site of a customer has. */
   readonly network: string;
 }
 
@@ -62,7 +62,8 @@ export function toClient(address: string): Client {
 }
 
 /**
- * Returns how many places a client has if it may have no more: a quarter of all for its network, or `maxPerGroup` for its group.
+ * Returns the number of a client's places if it may have no more: a quarter of all for its network, or `maxPerGroup`
+ * for its group.
  * @param taken the client of each taken place
  */
 export function findFullShare(

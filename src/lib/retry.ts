@@ -4,11 +4,11 @@ import { messageOf } from './errors.ts';
 import type { Log } from './log.ts';
 
 interface RetryOptions {
-  /** How often the task runs at most, the first run included. */
+  /** The maximum number of runs, including the first. */
   readonly maxAttempts: number;
   /** Returns whether another attempt may succeed after this error. Always by default. */
   readonly isRetriable?: (error: unknown) => boolean | Promise<boolean>;
-  /** Removes what stood in the way of an attempt that failed. Returns whether there was something: then another may succeed. */
+  /** Removes the obstacle of a failed attempt. Returns whether there was one: then another attempt may succeed. */
   readonly repair?: (error: unknown) => Promise<boolean>;
   /** Returns the milliseconds to wait after an attempt that failed; the first is 1. No wait by default. */
   readonly delay?: (attempt: number) => number;
@@ -34,7 +34,7 @@ export async function retry<T>(
   }
 }
 
-/** Waits for work on the remote while a person waits for us. Returns why it did not succeed in time; undefined when it did. */
+/** Waits for work on the remote while a person waits. Returns why it did not succeed in time; undefined if it did. */
 export async function tryRemote(work: Promise<void> | undefined): Promise<string | undefined> {
   if (work === undefined) return undefined;
   const ended = work.then(() => undefined, messageOf);
@@ -44,7 +44,7 @@ export async function tryRemote(work: Promise<void> | undefined): Promise<string
   ]);
 }
 
-/** Returns how long to wait after the last of `failures` in a row: twice as long each time, from `first` to `max`. */
+/** Returns the wait after `failures` in a row: twice as long each time, from `first` to `max`. */
 export function computeBackoff(failures: number, first: number, max: number): number {
   return Math.min(max, first * 2 ** (failures - 1));
 }
@@ -56,7 +56,7 @@ const maxRemoteMs = 5000;
 export interface Failure {
   /** The first failure since the last success. Milliseconds since the epoch. */
   readonly since: number;
-  /** The cause of the last failure, and what to do about it. */
+  /** The cause of the last failure, and the fix. */
   readonly message: string;
 }
 
@@ -68,7 +68,7 @@ export interface FailureLogOptions {
   readonly ended: string;
 }
 
-/** The present failure of one operation. It is logged when its cause is another one than before, and when it ends. */
+/** The current failure of one operation. Logged when the cause changes, and when the failure ends. */
 export class FailureLog {
   readonly #options: FailureLogOptions;
   #current: Failure | null = null;
@@ -109,7 +109,7 @@ function toKind(message: string): string {
 
 /** Limits the log of refused requests to one line per reason, however many requests are refused for it. */
 export class LogThrottle {
-  /** A reason ends one minute, in ms, after the last request refused for it. */
+  /** A reason ends this many milliseconds after the last request refused for it. */
   readonly #reasons = new LRUCache<string, true>({ max: 100, ttl: 60_000, updateAgeOnGet: true });
 
   /** Returns whether to log: nothing was refused for this reason in the last minute. */

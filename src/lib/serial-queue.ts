@@ -1,13 +1,13 @@
 import { BotshelfError } from './errors.ts';
 import { type Client, findFullShare, toClient } from './network.ts';
 
-/** Returns the error for a full queue, or for a client that has its share of it. The same work may fit a moment later. */
+/** Returns the error for a full queue, or for a client with a full share. The same work may fit a moment later. */
 export function createFullError(code: 'queue-full' | 'share-full', waiting: number): BotshelfError {
   const whose = code === 'queue-full' ? 'others' : 'of your requests';
   return new BotshelfError(code, `${waiting} ${whose} wait for the same kind of work: try again in a moment`);
 }
 
-/** A piece of work that waits. */
+/** A waiting piece of work. */
 interface Waiting {
   readonly client: Client;
   readonly begin: () => void;
@@ -65,13 +65,13 @@ export class FairQueue {
     const { client, begin } = next;
     if (others.length > 0) groups?.set(client.group, others);
     if (groups?.size) this.#waiting.set(client.network, groups);
-    // Before anything else that comes meanwhile.
+    // Runs before any work that is added meanwhile.
     this.#isRunning = true;
     begin();
   }
 }
 
-/** Removes the first value and returns it; undefined if there are none. */
+/** Removes the first value and returns it; undefined if the map is empty. */
 function takeFirst<V>(values: Map<string, V>): V | undefined {
   const [first] = values;
   if (first === undefined) return undefined;
@@ -79,7 +79,7 @@ function takeFirst<V>(values: Map<string, V>): V | undefined {
   return first[1];
 }
 
-/** Runs one piece of work after the other, in the order in which they come. */
+/** Runs one piece of work after the other, in the order in which they are added. */
 export class SerialQueue {
   readonly #maxWaiting: number;
   #unfinished = 0;
@@ -90,7 +90,7 @@ export class SerialQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** How many pieces of work run or wait. */
+  /** The number of pieces of work that run or wait. */
   get size(): number {
     return this.#unfinished;
   }

@@ -18,7 +18,7 @@ export class SettingReader {
   readonly missing: string[] = [];
   readonly #env: NodeJS.ProcessEnv;
   readonly #secrets = new Map<string, string>();
-  /** Where each secret is from. */
+  /** The source of each secret. */
   readonly #secretSources = new Map<string, string>();
   readonly #names = new Set<string>();
 
@@ -26,12 +26,12 @@ export class SettingReader {
     this.#env = env;
   }
 
-  /** The variables that were read, whether they are set or not. */
+  /** The variables that were read, set or not. */
   get names(): ReadonlySet<string> {
     return this.#names;
   }
 
-  /** Returns the settings that are set, by name: the value, which is "set" for a secret, and where it is from. */
+  /** Returns the settings that are set, by name: the value, which is "set" for a secret, and its source. */
   listInForce(): Map<string, SettingInForce> {
     const inForce = new Map<string, SettingInForce>();
     for (const name of this.#names) {
@@ -159,7 +159,7 @@ export function parseEnvironmentFile(
   return variables;
 }
 
-/** A comment, or a name with its value: parts in quotes, the rest up to its last backslash, and what follows that. */
+/** A comment, or a name with its value: parts in quotes, the rest up to its last backslash, and the text after that. */
 const assignments =
   /[ \t]*[#;][^\r\n]*|([^\r\n][^=\r\n]*)(?:=((?:[ \t]*(?:'[^']*'?|"(?:[^"\\]|\\[^])*"?))*)[ \t]*((?:[^\\\r\n]*\\[^])*)([^\\\r\n]*))?/g;
 
@@ -173,7 +173,7 @@ function formatChoices(choices: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(choices.map((one) => `"${one}"`));
 }
 
-/** @throws {Error} where the file cannot be read, is too large, or holds no text */
+/** @throws {Error} if the file cannot be read, is too large, or is not text */
 function readSecret(path: string): string {
   // Opening a pipe would wait for its writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

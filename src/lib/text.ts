@@ -37,15 +37,15 @@ export function quoteValue(value: unknown): string {
 }
 
 /**
- * Escapes what is a command to a terminal, changes the reading direction or is invisible, and `##[group]`, which some CI run
- * anywhere in a line. All text from outside is printed and logged so. The escapes are those of JSON: a document of JSON still
- * says the same. Line breaks stay.
+ * Escapes characters that are commands to a terminal, change the reading direction or are invisible, and `##[group]`,
+ * which some CI run anywhere in a line. All text from outside is printed and logged this way. The escapes are those of
+ * JSON, so a JSON document keeps its meaning. Line breaks stay.
  */
 export function escapeControls(text: string): string {
   return text.replace(controls, toJsonEscape);
 }
 
-/** Does the same with a text that is part of a line: one that follows it could be a line of its own. */
+/** Escapes a text that is part of a line in the same way, and its line breaks, which could begin a forged line. */
 export function escapeLine(text: string): string {
   return escapeControls(text).replaceAll('\n', toJsonEscape);
 }
@@ -69,8 +69,8 @@ export function escapeXml(text: string): string {
 const forbidden = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 /**
- * The number of letters to add, remove, replace or swap with the next one to make `b` of `a`; `most + 1` where it
- * would be more than `maxDistance`.
+ * The number of letters to add, remove, replace or swap with the next one to make `b` of `a`; `maxDistance + 1` if it
+ * is larger than `maxDistance`.
  */
 export function computeDistance(a: string, b: string, maxDistance: number): number {
   if (Math.abs(a.length - b.length) > maxDistance) return maxDistance + 1;
@@ -133,7 +133,7 @@ const maxNameLength = 60;
 
 /** Bytes that are produced piece by piece, any number of times. */
 export interface Pieces {
-  /** How many bytes there are altogether, about. */
+  /** The approximate number of all bytes. */
   readonly bytes: number;
   read(): AsyncIterable<Buffer>;
 }
@@ -158,10 +158,10 @@ export async function* joinToPieces(parts: Iterable<Buffer> | AsyncIterable<Buff
 }
 
 /**
- * Folds what should not matter when words are compared: width and other compatible forms, case, marks on Latin, Greek
- * and Cyrillic letters, vowel marks of Arabic and Hebrew, and letters that people type as others. A mark of any other script
- * stays, because it makes another sound there: ボ is not ホ. The Cyrillic й stays too: it is a letter of its own, and stems
- * depend on it.
+ * Folds differences that do not matter when words are compared: width and other compatible forms, case, marks on Latin,
+ * Greek and Cyrillic letters, vowel marks of Arabic and Hebrew, and letters that people type as others. A mark of any
+ * other script stays, because it changes the sound: ボ is not ホ. The Cyrillic й stays too: it is a letter of its own,
+ * and stems depend on it.
  */
 export function normalise(text: string): string {
   if (plain.test(text)) return text.toLowerCase();
@@ -178,7 +178,7 @@ const plain = /^[\0-\x7f]*$/;
 const marked = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Arabic}\p{sc=Hebrew}])\p{M}+/gu;
 const shortI = 'й'.normalize('NFD');
 
-/** Letters in pairs: each is replaced by what follows it. */
+/** Letters in pairs: the second replaces the first. */
 const replacements = new Map(
   'ł l,ß ss,æ ae,œ oe,þ th,ð d,đ d,ø o,ħ h,ı i,ς σ,أ ا,إ ا,آ ا,ى ي,ة ه'
     .split(',')

@@ -15,7 +15,7 @@ export class TimeSlice {
   readonly #owner: SliceOwner;
   #end: number;
   #lastLook = 0;
-  /** How many steps are not timed, and how many of them are left. */
+  /** The number of steps that are not timed, and the number that is left. */
   #untimed = 0;
   #left = 0;
 
@@ -59,8 +59,8 @@ const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 5, service:
 let lastClient: Promise<void> = Promise.resolve();
 
 /**
- * Does `work` on every item, one slice of time after the other, until `signal` aborts. What is added to or removed from a
- * map or set between two slices is seen as its iterator promises.
+ * Does `work` on every item, one slice of time after the other, until `signal` aborts. Changes of a map or set between
+ * two slices are seen as its iterator promises.
  */
 export async function forEachInSlices<T>(
   items: Iterable<T>,

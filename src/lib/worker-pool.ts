@@ -1,9 +1,9 @@
 import { Tinypool } from 'tinypool';
 
 export interface WorkerPoolOptions {
-  /** How many threads run at most. Each starts with the first task that needs it, and ends when the pool closes. */
+  /** The maximum number of threads. Each starts with the first task that needs it, and ends when the pool closes. */
   readonly threads: number;
-  /** The most that the objects of a thread may take up, in MiB; a thread that needs more ends, and its task rejects. */
+  /** The maximum heap of a thread, in MiB; a thread that needs more ends, and its task rejects. */
   readonly memory?: number;
 }
 
@@ -26,7 +26,7 @@ export class WorkerPool<F extends (task: never) => unknown> {
       minThreads: 0,
       maxThreads: threads,
       idleTimeout: maxTimerMs,
-      // Two tasks are at a thread, so that it does not wait for this one between them.
+      // Each thread has two tasks, so that it does not wait for this thread between them.
       concurrentTasksPerWorker: 2,
       useAtomics: false,
       // Tasks read no environment. With that of `node --watch`, Node 26 sends messages that the pool does not know.
@@ -49,7 +49,7 @@ export class WorkerPool<F extends (task: never) => unknown> {
     try {
       return (await this.#pool.run(task, signal && { signal })) as Awaited<ReturnType<F>>;
     } catch (error) {
-      // The last thread has ended with this task: none would run those that wait.
+      // The last thread has ended with this task, so no thread would run the waiting ones.
       if (this.#pool.threads.length === 0) this.#pool.cancelPendingTasks();
       throw this.#failure ?? error;
     }

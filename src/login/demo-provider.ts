@@ -11,7 +11,7 @@ export interface DemoPerson extends Omit<Account, 'authenticatedAt'> {
 
 /**
  * The provider of a demo: it believes its visitors. Only `botshelf demo` makes one, and no setting can (a test shows
- * that), as with it everybody is a maintainer.
+ * that), because with it everybody is a maintainer.
  */
 export class DemoProvider implements IdentityProvider {
   readonly kind = 'demo';

@@ -16,8 +16,8 @@ interface LogOutOptions {
 }
 
 /**
- * When each account last logged out here: all of its sessions that began before have ended. In memory and in a file, as long
- * as such a session could live. If there are too many, the oldest are forgotten.
+ * When each account last logged out here: all of its sessions that began before have ended. Kept in memory and in a
+ * file for as long as such a session could live. If there are too many, the oldest are forgotten.
  */
 export class LogOuts {
   readonly #folder: string;

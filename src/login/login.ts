@@ -36,7 +36,7 @@ export class Login {
   readonly sessions: Sessions;
   /** The provider's display name. */
   readonly provider: string;
-  /** Why nobody can log in with the present configuration, a clause; null when login works. */
+  /** The reason why nobody can log in with the current configuration, a clause; null if login works. */
   readonly disabledReason: string | null;
   /** The path of the public address; empty if it has none. */
   readonly basePath: string;
@@ -64,7 +64,7 @@ export class Login {
 
   /**
    * Starts a login. Returns the address to redirect the visitor to, and the cookie that `finish` needs.
-   * @param to the public path to return to; the front page where it is not a page of this site
+   * @param to the public path to return to; the front page if it is not a page of this site
    * @param asAnother whether the visitor wants to use another account than the provider's current one
    * @throws {LoginError}
    */
@@ -121,7 +121,7 @@ interface LoginCookie extends AuthorizationRequest {
   readonly to: string;
 }
 
-/** What the times in Discord's ids count from. */
+/** The start of the times in Discord's ids. */
 const discordEpoch = 1_420_070_400_000;
 
 const purpose = 'login';
@@ -137,15 +137,15 @@ function listReasons(error: Error): string[] {
   return said;
 }
 
-/** Opens the provider that is configured. Imported here only, because most of it is libraries. */
+/** Opens the configured provider. Imported only here, because most of it is libraries. */
 export async function openProvider(login: LoginSettings, baseUrl: string): Promise<Provider> {
   const { Provider } = await import('./provider.ts');
   return new Provider(login, `${baseUrl}${callbackPath}`);
 }
 
 /**
- * Reads the secret that seals cookies where BOTSHELF_SECRET is not set. Creates it at the first call, in `folder`, readable
- * only for the service's account.
+ * Reads the secret that seals cookies if BOTSHELF_SECRET is not set. Creates it at the first call, in `folder`,
+ * readable only for the service's account.
  * @throws a system error
  */
 export async function readSecretFile(folder: string): Promise<string> {
@@ -212,7 +212,7 @@ export class KeyRing {
     }
   }
 
-  /** @param name of any type where it comes from a cookie */
+  /** @param name of any type, because it comes from a cookie */
   #key(name: unknown): Uint8Array {
     const key = this.#keys.get(name as string);
     if (key === undefined) throw new errors.JWEInvalid('sealed by no key of this ring');
@@ -304,7 +304,7 @@ function parseSession(value: unknown): Session | undefined {
   const account = typeof id === 'string' ? parseAccountId(id) : undefined;
   const hasTimes = typeof authenticatedAt === 'number' && typeof loggedInAt === 'number';
   if (account === undefined || typeof name !== 'string' || !hasTimes) return undefined;
-  // Nobody knows what an earlier session has read, so the answers of a month are unread.
+  // The answers that an earlier session has read are not known, so those of a month are unread.
   const firstReadAt = loggedInAt - maxSessionMs;
   const read = typeof readAt === 'number' ? readAt : firstReadAt;
   return { id: account, name, authenticatedAt, loggedInAt, readAt: read };

@@ -22,7 +22,7 @@ export interface AuthorizationRequest {
   readonly nonce: string | null;
 }
 
-/** Says who a person is. */
+/** Identifies people. */
 export type IdentityProvider = Pick<Provider, 'kind' | 'name' | 'issuer' | 'begin' | 'finish'>;
 
 /**
@@ -203,7 +203,7 @@ function readName(account: Claims): string | null {
   return null;
 }
 
-/** Returns the error of an exchange with the provider `name` as what it means for a login. */
+/** Turns the error of an exchange with the provider `name` into that of a login. */
 function toLoginError(error: unknown, name: string): LoginError {
   if (error instanceof LoginError) return error;
   const kind = classifyError(error);

@@ -7,13 +7,13 @@ export interface Account {
   /** The display name at the provider, else the ID. */
   readonly name: string;
   /**
-   * When the provider last authenticated the person; for Discord, which does not tell, when they returned from its consent
-   * page. Milliseconds since the epoch.
+   * The time at which the provider last authenticated the person; for Discord, which does not state it, the time of
+   * their return from its consent page. Milliseconds since the epoch.
    */
   readonly authenticatedAt: number;
 }
 
-/** Who is logged in with a browser. Kept sealed in a cookie of that browser, not in the service. */
+/** The login of a browser. Kept sealed in a cookie of that browser, not in the service. */
 export interface Session extends Account {
   /** Milliseconds since the epoch. */
   readonly loggedInAt: number;
@@ -64,8 +64,8 @@ export class LoginError extends Error {
 }
 
 /**
- * Returns the public path that a login redirects to: `text` where it has the form of a page's path, with or without a query,
- * and is not of the login itself, else the front page. So no link through the login can lead to another site.
+ * Returns the public path that a login redirects to: `text` if it has the form of a page's path, with or without a
+ * query, and is not of the login itself; else the front page. So no link through the login can lead to another site.
  * @param basePath the path of the public address; empty if it has none
  */
 export function parseReturnPath(text: string | undefined, basePath = ''): string {

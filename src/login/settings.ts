@@ -7,7 +7,7 @@ import { isSecureOrigin } from './session.ts';
 
 /** The settings of the login. */
 interface LoginConfig {
-  /** Whom visitors of a demo log in as; null if it is none. */
+  /** The provider of a demo; null outside of a demo. */
   readonly demo: IdentityProvider | null;
   readonly login: LoginSettings | null;
   readonly secrets: readonly string[];
@@ -24,7 +24,7 @@ interface LoginParts {
 export async function openLogin({ config, log }: LoginParts): Promise<Login | null> {
   const { demo, login, secrets, baseUrl } = config;
   if (demo === null && login === null) return null;
-  // Imported here only, because most of it is libraries.
+  // Imported only here, because most of it is libraries.
   const { Login, openProvider, readSecretFile } = await import('./login.ts');
   const provider = demo ?? (login && (await openProvider(login, baseUrl)));
   const own = secrets.length > 0 ? secrets : [await readSecretFile(config.var)];
@@ -69,7 +69,7 @@ export function readLoginSettings(reader: SettingReader): LoginSettings | null {
     kind: issuer === undefined ? 'discord' : 'oidc',
     issuer: issuer ?? 'https://discord.com',
     clientId,
-    // A doctor without it reads the provider's metadata, for which any text will do.
+    // Without the secret, the doctor reads the provider's metadata, which any text suffices for.
     clientSecret: clientSecret ?? 'not set',
     idClaim: idClaim ?? 'sub',
   };

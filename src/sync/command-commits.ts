@@ -8,22 +8,22 @@ import { BotshelfError, isError, UserError } from '../lib/errors.ts';
 import { replayCommand } from './integration.ts';
 import type { DroppedEdit } from './merge-files.ts';
 
-/** What came of the commit of a command. */
+/** The outcome of the commit of a command. */
 interface CommandOutcome {
   readonly droppedEdits: readonly DroppedEdit[];
-  /** Why it was not made. */
+  /** The reason why the commit was not made. */
   readonly error?: string;
-  /** Whether it may be made all the same. */
+  /** Whether the commit may have been made despite an error. */
   readonly isUnknown?: boolean;
 }
 
 /**
  * Commits files to the checked-out branch for a command. A service that runs in the clone does it; without one this
- * process does, with the lock of the clone. If the branch has moved since the plan, the change is merged with it by key.
- * Returns what was set aside in that, once the change is served.
- * @param plan returns what to commit onto a tip, which is null before the first commit
+ * process does, with the lock of the clone. If the branch has moved since the plan, the change is merged with it by
+ * key. Returns the edits that this set aside, once the change is served.
+ * @param plan returns the files to commit onto a tip, which is null before the first commit
  * @throws what `plan` throws
- * @throws {UserError} if it was not made, or that is not known
+ * @throws {UserError} if the commit was not made, or that is not known
  */
 export async function commitForCommand(
   clone: Pick<CommitterOptions<never>, 'repositoryOpener' | 'var' | 'log'>,
@@ -88,12 +88,12 @@ export function serveCommands(options: CommandServiceOptions): Parameters<Clone[
   };
 }
 
-/** Why a command changes nothing in a read-only copy, whose commits would be gone with the next fetch. */
+/** The reason why commands change nothing in a read-only copy: the next fetch would remove their commits. */
 export const readOnlyAdvice = 'a read-only copy cannot be changed: run this where the original is';
 
 const otherVersion = 'the service that runs here is of another version: restart it';
 
-/** Moves the branch to a commit of a command, or to what that changes on the tip. */
+/** Moves the branch to a commit of a command, or to a replay of it on the tip. */
 async function takeCommit(
   committer: CommandServiceOptions['committer'],
   repositoryOpener: RepositoryOpener,

@@ -56,9 +56,9 @@ export interface IntegrationOptions {
 export type FetchedBranch = Pick<RemoteBranch, 'address' | 'branch' | 'baseRef'>;
 
 /**
- * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or replays
- * our commits on it if it was rewritten. If the remote has lost commits, ours stays, to be pushed again. A clone that
- * follows only resets its branch to it.
+ * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or
+ * replays our commits on it if it was rewritten. If the remote has lost commits, our branch stays, to be pushed again.
+ * A clone that follows only resets its branch to it.
  * @param theirs the tip, null if the remote has no such branch
  * @throws {BotshelfError} unavailable, when that cannot or must not be done
  * @throws {GitError}
@@ -167,8 +167,8 @@ async function isMarked(
 }
 
 /**
- * Returns the last commit of ours that the remote-tracking branch had, as `git clone`, or a fetch of a person, wrote it; null if
- * there is none. It is the base until the first fetch of the service.
+ * Returns the last commit of ours that the remote-tracking branch had, as `git clone`, or a fetch of a person, wrote
+ * it; null without one. It is the base until the first fetch of the service.
  */
 async function readForkPoint(
   repository: Repository,
@@ -243,8 +243,8 @@ export interface BranchMerge {
 
 /**
  * Makes a merge commit of both sides, theirs first. Files that both changed are merged by key, whether Git saw a
- * conflict or not. Of a key of a page that both changed, what people committed wins over a post, the later of two posts
- * over the earlier, and theirs otherwise. The commit's message says what was set aside.
+ * conflict or not. For a key of a page that both changed, a person's commit wins over a post, the later of two posts
+ * over the earlier, and theirs otherwise. The commit's message lists the edits that were set aside.
  * @throws {GitError}
  */
 export async function mergeBranches(repository: Repository, sides: Sides): Promise<BranchMerge> {
@@ -264,7 +264,7 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
 
 /**
  * Replays what ours changed since `base` on top of theirs, which no longer has `base` in its history: one commit, with
- * theirs as its only parent. What both changed is decided as in a merge. Returns their tip itself if it has all of our
+ * theirs as its only parent. Conflicts are decided as in a merge. Returns their tip itself if it has all of our
  * changes.
  * @throws {GitError}
  */
@@ -277,9 +277,9 @@ export async function replayOnto(repository: Repository, sides: Sides): Promise<
 }
 
 /**
- * Replays the commit of a command, which is on no branch, on the tip: one commit with its message. What both changed is
- * decided as in a merge, but what the command removed is removed. Returns the commit itself if it is on the tip, and the
- * tip itself if that has all of its changes.
+ * Replays the commit of a command, which is on no branch, on the tip: one commit with its message. Conflicts are
+ * decided as in a merge, but files that the command removed are removed. Returns the commit itself if it is on the tip,
+ * and the tip itself if that has all of its changes.
  * @throws {BotshelfError} unavailable, if one of them is the first commit of a branch
  * @throws {GitError}
  */
@@ -327,7 +327,7 @@ async function replayChanges(
   return { commit: isSame ? theirs : commit, droppedEdits };
 }
 
-/** Merges files that both sides changed, and removes what one side changed of a bot that the other removed. */
+/** Merges files that both sides changed, and removes files of a bot that one side changed and the other removed. */
 async function mergeChanges(
   repository: Repository,
   { ours, theirs, both }: Changes,
@@ -343,7 +343,7 @@ async function mergeChanges(
     const blob = 'id' in file && isFile(file) ? await repository.objects.readOne(file.id) : undefined;
     const text = 'content' in file ? file.content : blob?.content;
     const { page } = parsePage(path, text ?? Buffer.alloc(0));
-    // A translation alone is no bot.
+    // A translation alone is not a bot.
     if (page === undefined || isMainPage({ page })) kept.add(id);
   }
   for (const [of, changed, other, side] of [
@@ -368,12 +368,12 @@ interface Changes {
   readonly ours: ReadonlyMap<string, NewFile>;
   /** All files that theirs changed. */
   readonly theirs: ReadonlyMap<string, GitFile | null>;
-  /** The files that both changed, each in another way. */
+  /** The files that both changed, each differently. */
   readonly both: ReadonlyMap<string, FileVersions>;
   /**
-   * The files that one side added of bots of which it moved none, and its new profiles and collections. As they look
-   * alike, Git takes some for files of others that were moved, and would merge into them what was changed there. Also
-   * where a main page was that one side moved and the other one changed: null.
+   * The files that one side added of bots of which it moved none, and its new profiles and collections. Because they
+   * look alike, Git takes some for moved files of others, and would merge the changes of those into them. Also null for
+   * the old path of a main page that one side moved and the other changed.
    */
   readonly added: ReadonlyMap<string, NewFile>;
   /** Bots that our side changed. */
@@ -413,7 +413,7 @@ async function readChanges(repository: Repository, { base, ours, theirs }: Sides
   return { ours: alone, theirs: theirFiles, both, added, bots: [...bots] };
 }
 
-/** Returns where one side has moved the main page of a bot, such as to another language; undefined if it did not. */
+/** Returns the path to which one side moved the main page of a bot, such as for another language; else undefined. */
 async function findMovedPage(
   repository: Repository,
   path: string,

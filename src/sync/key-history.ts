@@ -11,11 +11,11 @@ import { parseKeys } from './key-merge.ts';
 export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
 
 interface PageCommit {
-  /** How many; 1 for a root, which Git compares with nothing. */
+  /** The number of parents; 1 for a root, which Git compares with nothing. */
   readonly parents: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** The bots that it names, if a service made it for owners. */
+  /** The bots that the commit names, if a service made it for owners. */
   readonly bots: readonly string[];
   /** The page, and the different ones of its parents. */
   readonly after: GitFile | null;
@@ -60,7 +60,7 @@ export async function findKeyWriter(
     if (others.some((data) => data !== undefined && isDeepStrictEqual(data[key], value))) continue;
     if (!bots.includes(bot)) return { by: 'person' };
     const { edited } = page;
-    // A post raises `edited`. It is not the time of the post after a clock that was ahead, or with the values of a revert.
+    // A post raises `edited`, but not to its own time after a clock that was ahead, or with the values of a revert.
     const isPosted =
       typeof edited === 'number' &&
       edited <= time + maxLeadMs &&
@@ -72,7 +72,7 @@ export async function findKeyWriter(
 
 /**
  * Returns the front matter of the page file with this blob; undefined without a blob, or if it is not a page.
- * @param path of the page, which says how it is read
+ * @param path of the page, which decides the parser
  * @throws {GitError}
  */
 export async function readPageData(

@@ -9,7 +9,7 @@ import type { Repository } from '../git/repository.ts';
 import { findKeyWriter, type KeyWriter, type PageHistory, readPageHistory } from './key-history.ts';
 import { type FileTextVersions, mergeFile, type MergedFile, parseKeys } from './key-merge.ts';
 
-/** A change that gave way to another one in a merge. It stays in the history. */
+/** An edit that a merge set aside for another one. It stays in the history. */
 export interface DroppedEdit {
   readonly path: string;
   /** A key of the front matter, `page` for the markdown, `file` for all of it. */
@@ -68,7 +68,7 @@ export interface Sides {
 
 /** A file that both sides changed; null if it does not exist. */
 export interface FileVersions {
-  /** Where the main page of a bot was before one side moved it. */
+  /** The old path of the main page of a bot that one side moved. */
   readonly movedFrom?: string;
   readonly base: GitFile | null;
   readonly ours: GitFile | null;
@@ -84,7 +84,7 @@ export interface MergedFiles {
 /**
  * Merges files that both sides changed by key, as `mergeFile` does. If a file is not text on both sides, theirs stays.
  * @param theirFiles the files that theirs changed
- * @param sides decides a key that both changed by who wrote it last
+ * @param sides decides a key that both changed by its last writer
  * @throws {GitError}
  */
 export async function mergeFiles(
@@ -137,7 +137,7 @@ interface DisputedPage extends ChangedText {
   readonly bot: BotId;
   /** The keys, and other parts, that both sides changed. */
   readonly dropped: readonly string[];
-  /** Where it is, and where it was. */
+  /** The new and the old path. */
   readonly paths: readonly string[];
 }
 
@@ -171,7 +171,7 @@ async function mergeByWriters(
     }
     const keep = new Set(decisions.flatMap(({ what, of }) => (of === 'theirs' ? what : [])));
     const merged = mergeFile(name, { ...texts, keep });
-    // Ours and theirs together may break a rule that each keeps: then the first merge stays.
+    // If ours and theirs together break a rule that each keeps, the first merge stays.
     if (merged.droppedKeys.includes('file')) continue;
     files.set(path, createNewFile(merged, page));
     droppedEdits.push(...decisions);

@@ -30,7 +30,7 @@ import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { RemoteState } from '../tokens/tokens.ts';
 
-/** Returns what `work` does. @throws {Error} whose message is one sentence for the operator */
+/** Returns the result of `work`. @throws {Error} whose message is one sentence for the operator */
 export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -39,9 +39,7 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Returns why the remote could not be used, as a sentence for the operator, in the remote's own words if it sent any.
- */
+/** Returns why the remote could not be used: a sentence for the operator, in the remote's own words if it sent any. */
 export function describeRemoteError(error: unknown): string {
   if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
   if (error.startFailure) return error.startFailure;
@@ -51,7 +49,7 @@ export function describeRemoteError(error: unknown): string {
   const lines = error.stderr.split('\n').map((line) => toOneLine(line.slice(0, maxLineLength), Infinity));
   const rejected = lines.flatMap((line) => findRejection(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
-  // ssh says why in the lines before. A line that ends in a colon continues in the next one.
+  // ssh prints the reason in earlier lines. A line that ends in a colon continues in the next one.
   const start = lines[first]?.startsWith('fatal: Could not read from remote')
     ? Math.max(0, first - 3)
     : first;
@@ -69,10 +67,10 @@ export function describeRemoteError(error: unknown): string {
   return `${quoted}git says: ${said.join(' ').slice(0, 300)}`;
 }
 
-/** A line that the remote sent, or none. */
+/** A line that the remote sent, possibly empty. */
 const ofRemote = /^(?:remote:|ERROR:|$)/;
 
-/** Of what Git prints; the remote may send any text. */
+/** Of Git's output, because the remote may send any text. */
 const maxLineLength = 1000;
 
 /**
@@ -85,7 +83,7 @@ function findRejection(line: string): string | undefined {
     : `${ref} is refused (${reason})`;
 }
 
-/** A remote, and what ends each command that connects to it. */
+/** A remote, and the limits of each command that connects to it. */
 export interface Remote {
   /** A remote's name or an address, in any form that git accepts. */
   readonly address: string;
@@ -113,7 +111,7 @@ export const remoteRefs = {
 
 /**
  * Returns the ref of the last commit of the remote's branch that is merged into ours. Each branch of this clone has its
- * own: to another one the remote's would look rewritten.
+ * own: to another branch, the remote's would look rewritten.
  */
 export function toBaseRef(repository: Repository): string {
   return toBranchRef('base', findBranch(repository) ?? 'HEAD');
@@ -170,7 +168,7 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
     ...(tips.branch !== null && tips.branch !== known.branch ? [`+${branch}:${remoteRefs.branch}`] : []),
     ...(tips.state !== null && tips.state !== known.state ? [`+${stateRef}:${remoteRefs.state}`] : []),
   ];
-  // A server that has lost the state gets it again with the next push.
+  // A server that has lost the state receives it again with the next push.
   if (tips.state === null && known.state !== null)
     await moveRefs(repository, new Map([[remoteRefs.state, { from: known.state, to: null }]]));
   if (wanted.length === 0) return tips;
@@ -261,7 +259,7 @@ const push = ['-c', 'push.followTags=false', 'push', '--progress', '--atomic', '
 /** The tip of branch or state. */
 type TipToPush = PushedRef & { readonly commit: string };
 
-/** Returns branch and state, those of them that the remote lacks. @throws {GitError} */
+/** Returns those of branch and state that the remote does not have. @throws {GitError} */
 export async function listRefsToPush(
   repository: Repository,
   { branch }: Pick<RemoteBranch, 'branch'>,
@@ -295,8 +293,8 @@ export async function pushRefs(
 }
 
 /**
- * Returns the tip with the known one of the remote as its lease, if it goes forward from that. Without it, a push would
- * bring back what people have just removed from the branch there, or hide that the remote has lost a state.
+ * Returns the tip with the known one of the remote as its lease, if it goes forward from that. Without the lease, a
+ * push would restore commits that people have just removed there, or hide that the remote has lost a state.
  */
 async function addLease(repository: Repository, pushed: TipToPush, known: string | null): Promise<PushedRef> {
   const isForward = known !== null && (await isAncestor(repository, known, pushed.commit));
@@ -308,9 +306,10 @@ function setPushedState(refs: Map<string, string>, commit: string): Map<string, 
 }
 
 /**
- * Pushes, and retries where another replica has pushed in between, or is pushing now, so that the remote's ref is locked.
- * @param fetch fetches and merges what the remote has, and returns whether it had something new
- * @throws what `push` and `fetch` do
+ * Pushes, and retries where another replica has pushed in between, or is pushing now, so that the remote's ref is
+ * locked.
+ * @param fetch fetches and merges from the remote, and returns whether it had something new
+ * @throws the errors of `push` and `fetch`
  */
 export async function pushWithRetries<T>(
   push: () => Promise<T>,
@@ -327,8 +326,8 @@ export async function pushWithRetries<T>(
 }
 
 /**
- * Replaces the history of the remote's state by a pruned one, and returns its commit, null if it stays, and how
- * many commits are removed. Undefined if the remote has another state than this clone.
+ * Replaces the history of the remote's state by a pruned one, and returns its commit, null if it stays, and how many
+ * commits are removed. Undefined if the remote's state differs from that of this clone.
  * @param since seconds since the epoch: later commits stay
  * @throws {GitError}
  */
@@ -351,7 +350,7 @@ export async function pushPrunedState(
   return pruned;
 }
 
-/** Returns how many commits of branch and state the remote lacks. @throws {GitError} */
+/** Returns the number of commits of branch and state that the remote does not have. @throws {GitError} */
 export async function countUnpushed(
   repository: Repository,
   remote: Pick<RemoteBranch, 'branch'>,
@@ -418,8 +417,8 @@ export async function fetchState(
 }
 
 /**
- * Pushes our state alone, merged with the remote's if that has moved. Nothing is pushed to a remote that has lost a state:
- * machines see by it that the branch was lost too, until both are pushed together.
+ * Pushes our state alone, merged with the remote's if that has moved. Nothing is pushed to a remote that has lost a
+ * state: the missing state shows machines that the branch was lost too, until both are pushed together.
  * @throws {BotshelfError} unavailable, if the remote has lost a state
  * @throws {GitError}
  */
@@ -460,8 +459,8 @@ export async function hasLostState(repository: Repository, state: string | null)
 }
 
 /**
- * Adds a commit to our state that says at which commit the remote's branch came back. It is pushed with all that the remote
- * lost of the state, so that a machine that had pushed more to the branch sees the loss too.
+ * Adds a commit to our state that says at which commit the remote's branch came back. The commit is pushed with all
+ * lost parts of the state, so that a machine that had pushed more to the branch sees the loss too.
  * @throws {GitError}
  */
 export async function markLoss(repository: Repository, branchTip: string): Promise<void> {
@@ -478,8 +477,8 @@ export async function markLoss(repository: Repository, branchTip: string): Promi
 const lossSubject = 'Push again what the remote lost, which came back at';
 
 /**
- * Lists the commits at which the remote's branch came back, as machines have marked it in a state since the remote's was last
- * seen. A pruned state repeats old marks, so none of it count.
+ * Lists the commits at which the remote's branch came back, as machines have marked it in a state since the remote's
+ * was last seen. The marks of a pruned state are ignored, because it repeats old ones.
  * @throws {GitError}
  */
 export async function listLosses(repository: Repository, state: string | null): Promise<string[]> {
@@ -527,9 +526,9 @@ export async function openRemoteState(
 }
 
 /**
- * Merges the state of the remote into ours and returns the commit. Each bot has what `mergeBotStates` makes of both, each day
- * what `mergeDays` does. A merge commit has both as parents, or theirs alone where they share no commit: one was pruned then,
- * and ours would bring back what was.
+ * Merges the state of the remote into ours and returns the commit. Each bot has what `mergeBotStates` makes of both,
+ * each day what `mergeDays` does. A merge commit has both as parents, or theirs alone where they share no commit: one
+ * was pruned then, and ours would restore the pruned commits.
  * @param ours null if there is no state yet
  * @throws {BotshelfError} state-refused, if theirs is too large
  * @throws {GitError}
@@ -596,7 +595,7 @@ function toIds(files: readonly StateFile[]): Map<string, string> {
   return new Map(files.map(({ path, id }) => [path, id]));
 }
 
-/** Returns the content of a file of the state; an empty one if there is none. */
+/** Returns the content of a file of the state; empty if it does not exist. */
 async function readStateFile({ objects }: Repository, id: string | undefined): Promise<Buffer> {
   const [content] = id === undefined ? [] : await readStateFiles(objects, [id]);
   return content ?? Buffer.alloc(0);

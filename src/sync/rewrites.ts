@@ -5,7 +5,7 @@ import { removeCredentials } from '../git/run-git.ts';
 import { formatCount } from '../lib/text.ts';
 import { setRefs } from './remote.ts';
 
-/** Our branch before it moved to a remote branch that was rewritten. */
+/** Our branch before it moved to a rewritten remote branch. */
 export interface Rewrite {
   readonly ref: string;
   readonly commit: string;
@@ -43,7 +43,7 @@ export async function pruneRewrites(repository: Repository): Promise<Rewrite[]> 
 const keptDays = 30;
 
 /**
- * Returns the commits that only a kept branch has, with the command that brings them back, as part of a sentence.
+ * Returns the commits that only a kept branch has, with the command that restores them, as part of a sentence.
  * @param branch the commit that the branch moved to, or is at
  * @param remote a remote's name or an address
  * @throws {GitError}

@@ -7,7 +7,7 @@ export interface ScheduleOptions {
   readonly pushSeconds: number;
 }
 
-/** When the next round runs, and whether it fetches and pushes. It has one timer, set to the earliest time needed. */
+/** Decides when the next round runs, and whether it fetches and pushes. One timer is set to the earliest time. */
 export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #run: () => void;
@@ -67,7 +67,7 @@ export class Schedule {
     if (isPushed) this.#failures = 0;
     const nextFetch = this.#fetchedAt + this.#options.syncSeconds * 1000 - performance.now();
     this.runIn(this.#fetchRequested ? 0 : nextFetch);
-    // A push may have become allowed since the round found that it was not.
+    // A push may be allowed now, although it was not during the round.
     if (!isPushed || !this.isPushAllowed) this.requestPush();
   }
 

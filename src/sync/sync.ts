@@ -44,7 +44,7 @@ export interface RemoteSettings {
   readonly syncSeconds: number;
   /** Pushes at most that often. */
   readonly pushSeconds: number;
-  /** When the response to a post is sent: once the change is durable here, or once the remote has it. */
+  /** The condition for the response to a post: the change is durable here, or the remote has it. */
   readonly ack: 'local' | 'remote';
   /** The secret that the Git server signs its calls of `/hooks/push` with; null if there is no webhook. */
   readonly webhookSecret: string | null;
@@ -55,7 +55,7 @@ export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
   readonly state: Pick<OpenCounts['state'], 'refresh' | 'checkpoint'>;
   /** A remote's name or an address, in any form that git accepts. */
   readonly remote: string;
-  /** The branch there, such as `main`; null is the one of the name that is checked out here. */
+  /** The branch there, such as `main`; null for the one with the name of the branch that is checked out here. */
   readonly branch: string | null;
   /** Seconds without progress after which a git command that connects to the remote is killed. */
   readonly stallSeconds?: number;
@@ -79,7 +79,7 @@ export class Sync implements RemoteState {
   /** The callers that wait for the next push. */
   readonly #waiters = new Set<(isPushed: boolean) => void>();
   #droppedEdits: readonly DroppedEdit[] = [];
-  /** Ref → what only it has. */
+  /** Ref → description of the commits that only it has. */
   #rewrites: ReadonlyMap<string, string> = new Map();
   #stateFetched = false;
   #unpushed = 0;
@@ -98,7 +98,7 @@ export class Sync implements RemoteState {
     this.#schedule = new Schedule(options, () => void this.#queueRound());
   }
 
-  /** Why the last round failed; null if nothing is left to fetch, merge or push. */
+  /** The reason why the last round failed; null if nothing is left to fetch, merge or push. */
   get failure(): Failure | null {
     return this.#failures.current;
   }
@@ -110,17 +110,17 @@ export class Sync implements RemoteState {
     );
   }
 
-  /** What the branch lost when the remote's was rewritten, a sentence for each time, as long as it is kept. */
+  /** The commits that the branch lost when the remote's was rewritten, a sentence for each time, while kept. */
   get rewrites(): readonly string[] {
     return [...this.#rewrites.values()].map((what) => `the remote's branch was rewritten: ${what}`);
   }
 
-  /** How many commits of branch and state the remote does not have. */
+  /** The number of commits of branch and state that the remote does not have. */
   get unpushed(): number {
     return this.#unpushed;
   }
 
-  /** Whether the remote's state was ever fetched: until then a new clone lacks the tokens of all bots. */
+  /** Whether the remote's state was ever fetched: until then, a new clone does not have the bots' tokens. */
   get stateFetched(): boolean {
     return this.#stateFetched;
   }
@@ -139,7 +139,7 @@ export class Sync implements RemoteState {
     this.#schedule.runIn(0);
   }
 
-  /** Fetches and merges the state alone, for what cannot wait for a round. @throws {Error} that says why not */
+  /** Fetches and merges the state alone, for callers that cannot wait for a round. @throws {Error} with the reason */
   async fetchState(): Promise<void> {
     await this.#queue.run(async () => {
       const repository = await this.#options.repositoryOpener.open();
@@ -148,12 +148,12 @@ export class Sync implements RemoteState {
     });
   }
 
-  /** Pushes the state alone, merged with the remote's. @throws {Error} that says why not */
+  /** Pushes the state alone, merged with the remote's. @throws {Error} with the reason */
   async pushState(): Promise<void> {
     await this.#queue.run(async () => await this.#pushState());
   }
 
-  /** Runs `work` between two rounds. @throws {Error} that says why the remote cannot be used */
+  /** Runs `work` between two rounds. @throws {Error} with the reason why the remote cannot be used */
   async run(work: RemoteWork): Promise<void> {
     await this.#queue.run(async () => {
       const repository = await this.#options.repositoryOpener.open();
@@ -166,12 +166,12 @@ export class Sync implements RemoteState {
     this.#further.push(work);
   }
 
-  /** Calls `listener` after each fetch that has brought something. */
+  /** Calls `listener` after each fetch with something new. */
   onFetch(listener: () => void): void {
     this.#onFetch = listener;
   }
 
-  /** Schedules a fetch, because the remote says that it has changed; at most one a second. */
+  /** Schedules a fetch, because the remote reported a change; at most one a second. */
   requestFetch(): void {
     this.#schedule.requestFetch();
   }
@@ -206,8 +206,8 @@ export class Sync implements RemoteState {
   }
 
   /**
-   * Prunes the history of the state on the remote first, and here if that succeeds, so that no replica meets a pruned
-   * history that the remote lacks. Returns how many commits were removed; undefined if that cannot be done now.
+   * Prunes the history of the state on the remote first, and here if that succeeds, so that no replica has a pruned
+   * history that the remote does not have. Returns the number of removed commits; undefined if that cannot be done now.
    */
   async prune(repository: Repository, since: number): Promise<number | undefined> {
     return await this.#queue.run(async () => {
@@ -384,16 +384,16 @@ export class Sync implements RemoteState {
   }
 }
 
-/** How a fault of a clone begins whose commits cannot be fetched, merged or pushed. */
+/** The beginning of the fault of a clone that cannot fetch, merge or push commits. */
 export const outOfStep = 'not in step with the remote';
 
 /** Seconds that a response waits for a push: less than posting libraries wait for a response. */
 const maxPushWaitSeconds = 8;
 
-/** Edits that are named: the last ones. */
+/** The number of edits that are named, the last ones. */
 const maxDroppedEdits = 20;
 
-/** Rewrites of the remote's branch that are named: the last ones. */
+/** The number of rewrites of the remote's branch that are named, the last ones. */
 const maxRewrites = 20;
 
 /** Seconds that a new clone waits for the remote before it serves without. */
@@ -406,7 +406,7 @@ const maxCloseWaitSeconds = 5;
 export interface OpenSync {
   /** Null without a remote. */
   readonly sync: Sync | null;
-  /** Why this clone is not in step with its Git host; null if it is or has none. */
+  /** The reason why this clone is not in step with its Git host; null if it is, or has no host. */
   readonly remoteNotice: string | null;
   health(): Health;
   close(): Promise<void>;
@@ -454,8 +454,8 @@ export function openSync(options: OpenSyncOptions): OpenSync {
 }
 
 /**
- * Returns a sentence for the operator of a clone that is not kept in step with its Git host; null if it is, where
- * there is no host, while somebody edits the catalogue with BOTSHELF_DEV, and for a trial, which has no public address.
+ * Returns a sentence for the operator of a clone that is not kept in step with its Git host; null if it is, without a
+ * host, while somebody edits the catalogue with BOTSHELF_DEV, and for a trial, which has no public address.
  */
 export function createRemoteNotice(
   { remote, dev, isBaseUrlSet }: Pick<OpenSyncOptions['config'], 'remote' | 'dev' | 'isBaseUrlSet'>,

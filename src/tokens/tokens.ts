@@ -20,7 +20,7 @@ import { tryRemote } from '../lib/retry.ts';
 import { createFullError } from '../lib/serial-queue.ts';
 import { formatCount } from '../lib/text.ts';
 
-/** Who changes a token, and what is known of the tokens that other machines changed before. */
+/** The person or account that changes a token, and how much is known about tokens of other machines. */
 export interface TokenChanger {
   /** A person or account, for the subject of the commit, such as `account 190519304972664832`. */
   readonly name: string;
@@ -29,8 +29,8 @@ export interface TokenChanger {
 }
 
 /**
- * By how much a revocation raises the generation of a token, by what is known: above all tokens that other machines may
- * have issued in the meantime.
+ * The number by which a revocation raises the generation of a token, by what is known: it must exceed those of all
+ * tokens that other machines may have issued meanwhile.
  */
 const generationSteps = { all: 1, earlier: 1000, none: 1_000_000 } as const;
 
@@ -51,7 +51,7 @@ export async function issueToken(committed: CommittedState, id: BotId, by: Token
 
 /**
  * Revokes a bot's token. Returns whether it had one, or may have had one that is not known here.
- * @throws what the state ref does when it cannot be read or written
+ * @throws the state ref's error if it cannot be read or written
  */
 export async function revokeToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<boolean> {
   return (await revokeTokens(committed, [id], by)).length > 0;
@@ -168,7 +168,7 @@ export class Tokens {
   }
 
   /**
-   * Returns the bot with this current token. If there is none, returns what checkToken does.
+   * Returns the bot with this current token; without one, the result of checkToken.
    * @param address as that of checkToken
    * @throws {BotshelfError} as checkToken
    */
@@ -253,7 +253,7 @@ export class Tokens {
 
   /**
    * Waits for a fetch that begins after the call. Returns whether it succeeded: false if it takes too long, and
-   * immediately if too many wait. All that wait share one fetch.
+   * immediately if too many callers wait. All waiting callers share one fetch.
    * @throws {BotshelfError} share-full, if too many of the client wait
    */
   async #waitForFetch(remote: RemoteState, client: Client): Promise<boolean> {
@@ -361,23 +361,23 @@ export interface TokensOfRemovedBotsOptions {
 
 /**
  * Revokes the token of each bot whose last page a step of the branch takes, even if the service was stopped then, or a
- * later step restores the bot. A token that was issued after that step stays. Nothing else revokes one: no missing or
- * unreadable file, no other branch, no rewrite, no new clone, and no step that takes more than half of all bots, as one
- * that moves their folder does.
+ * later step restores the bot. A token that was issued after that step stays. Nothing else revokes a token: no missing
+ * or unreadable file, no other branch, no rewrite, no new clone, and no step that takes more than half of all bots,
+ * such as one that moves their folder.
  */
 export class TokensOfRemovedBots implements BranchConsumer {
   readonly failed = (message: string): string =>
     `could not revoke the tokens of removed bots: ${message}; retrying`;
   readonly ended = 'the tokens of bots that were removed have ended';
   readonly #options: TokensOfRemovedBotsOptions;
-  /** The bots that a step took with more than half of all, and that are not back. */
+  /** The bots of steps that took more than half of all bots, unless they are back. */
   readonly #spared = new Set<BotId>();
 
   constructor(options: TokensOfRemovedBotsOptions) {
     this.#options = options;
   }
 
-  /** Returns a message if tokens work although a step took their bots; null if there are none. */
+  /** Returns a message if tokens still work although a step took their bots; null otherwise. */
   fault(): string | null {
     const { tokens } = this.#options.state;
     const left = [...this.#spared].filter((id) => (tokens.token(id)?.digest ?? null) !== null);
@@ -391,7 +391,7 @@ export class TokensOfRemovedBots implements BranchConsumer {
     const removed = new Map<BotId, number>();
     for (const step of steps) {
       signal.throwIfAborted();
-      // Git's times are whole seconds: to the end of this one.
+      // Git's times are whole seconds, so this includes the end of the second.
       for (const id of await this.#listRemoved(repository, step)) removed.set(id, step.time + 1000);
     }
     if (removed.size === 0) return;
@@ -430,7 +430,7 @@ export class TokensOfRemovedBots implements BranchConsumer {
   }
 }
 
-/** Milliseconds between two looks whether the tokens are known. */
+/** Milliseconds between two checks whether the tokens are known. */
 const pollMs = 200;
 
 /** Returns whether a commit has so many bots. */

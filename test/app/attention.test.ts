@@ -37,7 +37,7 @@ describe('the bots that ask for Administrator since a change', () => {
     repo.commitAll([
       daysAgo(200, files(0, ['1', '2', '3', '4', '6', '7'])),
       daysAgo(100, files(8, ['2', '7'])),
-      // Added with it: that was looked at when it was added.
+      // Added together with the bot, and so reviewed with it.
       daysAgo(50, files(8, ['5'])),
       daysAgo(40, files(8, ['1', '3', '6'])),
       daysAgo(30, files(0, ['3', '6', '8', '9'])),

@@ -293,7 +293,7 @@ describe('the pages of the site', () => {
     doesNotMatch(await get('/bots/7'), /Eight/);
   });
 
-  /** What is made from more than the entry of the page. */
+  /** The changes of inputs besides the entry of the page. */
   const changes: Readonly<Record<string, () => void>> = {
     'a count': () => {
       counts.count = () => 156;

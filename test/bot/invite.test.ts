@@ -18,7 +18,7 @@ const names = (permissions: Permissions): string[] =>
   typeof permissions === 'object' ? permissions.groups.flatMap((group) => group.permissions) : [];
 const anySet = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 
-/** Returns what an invite link says in lines; none of one that cannot be read. */
+/** Returns the content of an invite link in lines; an empty list if it cannot be parsed. */
 function describeInvite(link: string): string[] {
   const [invite, read] = [parseInvite(link), readInvite(link)];
   if (invite === undefined || read === undefined) return [];

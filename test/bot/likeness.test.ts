@@ -30,7 +30,7 @@ describe('the likeness', () => {
   });
 
   it('of invites is found without a search for the end from each slash', () => {
-    // That would take a minute.
+    // In quadratic time, this address would take a minute.
     const slashes = '/'.repeat(400_000);
     strictEqual(toInviteKey(`https://example.org${slashes}x`), `example.org${slashes}x`);
     strictEqual(toInviteKey(`https://example.org/x${slashes}`), 'example.org/x');

@@ -9,7 +9,7 @@ import { botId, homerKeys } from '../support/sample.ts';
 
 const id = botId('190519304972663312');
 
-/** What a main page's front matter says once the schema has filled in its defaults. */
+/** The front matter of a main page with the defaults of the schema. */
 function filled(keys: object = {}): FilledMainPage {
   const data = withDefaults({ ...homerKeys, ...keys });
   strictEqual(JSON.stringify(validate('main-page', data)), '[]');

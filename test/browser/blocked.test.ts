@@ -49,7 +49,7 @@ describe('a site with a private file that says who is blocked', function () {
     bots: { 1009: { reason } },
     hosts: { 'bad.example': { reason } },
   };
-  /** What people without a right to the reasons have seen. */
+  /** The pages that people without a right to the reasons have seen. */
   const seen: string[] = [];
   const open = async (account: string, path: string): Promise<Person> => {
     const person = await site.loggedIn(account, path);

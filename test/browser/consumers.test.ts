@@ -15,7 +15,7 @@ import { issueTestToken } from '../support/token.ts';
 import { needs } from '../support/tools.ts';
 import { updateRequest } from '../support/update-request.ts';
 
-// Its shell commands are run by docs.test.ts, its programs by document-programs.test.ts, too.
+// docs.test.ts runs the shell commands of this document, and document-programs.test.ts its programs, too.
 describe('docs/consumers.md', function () {
   const text = readFileSync(join(packageFolder, 'docs/consumers.md'), 'utf8');
   let service: LocalService;

@@ -77,7 +77,7 @@ const scrollThrough = `(async () => {
 })()`;
 
 describe('botshelf demo', function () {
-  // It makes 90 days of a catalogue, which takes long on a busy machine.
+  // The demo creates 90 days of a catalogue, which takes long on a busy machine.
   this.timeout(300_000);
   let demo: DemoProcess;
   let bots: readonly BotListElement[];
@@ -129,7 +129,7 @@ describe('botshelf demo', function () {
     await visitor.go(`${demo.address}/login/callback?account=${account}`);
     const review = await visitor.go(`${demo.address}/review`);
     const [proposal = ''] = /\/review\/\d+\/\d+/.exec(review.text) ?? [];
-    // It has the longest page.
+    // The bot with the longest page.
     const { id = '' } = bots.find(({ contents }) => contents['en']?.name === 'Showcase') ?? {};
     const compared = bots.slice(0, 4).map(({ id }) => id);
     const fixed =
@@ -466,7 +466,7 @@ describe('botshelf demo', function () {
     it('leaves no folder behind when its port is taken', async () => {
       const port = String((await listenOnLoopback(createServer())).port);
       const folder = tempFolder();
-      // In a process of its own, as the folder is removed when the process ends.
+      // In a process of its own, because the folder is removed when the process ends.
       const { status, stderr } = spawnSync(process.execPath, [mainFile, 'demo'], {
         env: { PATH: process.env['PATH'], PORT: port, TMPDIR: folder },
         encoding: 'utf8',

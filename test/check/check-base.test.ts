@@ -15,7 +15,7 @@ import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-/** A catalogue of two sound bots and one that was faulty before the change. */
+/** A catalogue of two valid bots and one that was faulty before the change. */
 function repository(): TestRepository {
   return catalogueOfTwo({ 'bots/001/1.en.md': 'faulty since long ago' });
 }

@@ -121,7 +121,7 @@ describe('a pull request is judged by what merging it would give', () => {
         repo,
         { branch: 'unrelated', changes: notes, seconds: unrelatedAt },
         { branch: 'main', changes: { [pagePath(homer)]: page() }, seconds: removedAt },
-        // It keeps the author, as it was in its first parent.
+        // The merge keeps the author of its first parent.
         {
           from: 'unrelated',
           merged: 'main',

@@ -7,7 +7,7 @@ import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('botshelf backup and restore', () => {
-  /** Where a catalogue is restored to. */
+  /** The folder that a catalogue is restored to. */
   const restore = async (folder: string, root: string): Promise<Run> =>
     await botshelf(root, ['restore', folder], { cwd: tempFolder() });
 

@@ -64,7 +64,7 @@ describe('what botshelf doctor says of the remote', () => {
   });
 });
 
-/** What a server has to say, by path. */
+/** The documents of a server, by path. */
 type Documents = Record<string, unknown>;
 
 describe('what botshelf doctor says of the running service', () => {

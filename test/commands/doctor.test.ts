@@ -16,7 +16,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
-/** These depend on the machine that the tests run on. */
+/** The checks whose results depend on the machine that the tests run on. */
 const ofMachine = new Set(['file system', 'disk space', 'inotify', 'open files']);
 
 describe('botshelf doctor', () => {

@@ -4,9 +4,9 @@ import { testRepository } from '../support/repository.ts';
 import { homerKeys, mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-/** Clears the screen, in two ways, begins a line, in three, and turns the direction of what follows. */
+/** Clears the screen in two ways, begins a line in three, and reverses the direction of the text after it. */
 const commands = '\u001b[2J\u009b2J\rmine\nmine\u0085mine\u007f\u202e';
-/** What of it an address may have. */
+/** The characters of it that an address may have. */
 const inAddress = '\u001b[2J\u009b2J\u202e';
 
 // oxlint-disable-next-line no-control-regex -- that is what must not be there

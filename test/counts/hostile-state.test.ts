@@ -203,7 +203,7 @@ describe('a state that somebody has spoilt', () => {
   });
 });
 
-/** An entry that is of a commit, as that of a submodule, which nobody has. */
+/** An entry with a commit that nobody has, like that of a submodule. */
 const noFile = `M 160000 ${'1'.repeat(40)} days/2026/11-19\n`;
 
 /** Commits a state on another one, or on none, and sets the ref to it. */

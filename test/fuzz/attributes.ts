@@ -28,7 +28,7 @@ export function openAttributes(): Target {
   };
 }
 
-/** Returns those of these texts of files that do something dangerous to a page beside them. */
+/** Returns those of these texts of files that do something dangerous to a page next to them. */
 function findApplied(repo: TestRepository, texts: readonly string[]): string[] {
   const [first = ''] = write(repo, texts);
   const asked = texts.map((_, index) => `${index}/x.md\0`).join('');

@@ -1,11 +1,11 @@
 import { Session } from 'node:inspector';
 
-/** Where a block of the service's code begins → how often it ran. */
+/** The start of a block of the service's code → how often it ran. */
 export type Blocks = ReadonlyMap<string, number>;
 
 const session = new Session();
 session.connect();
-// At once, as what has run before is not counted by the block.
+// Immediately, because functions that have run before are not counted by block.
 if (process.env['FUZZ_MINUTES']) {
   post('Profiler.enable');
   post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
@@ -14,7 +14,7 @@ if (process.env['FUZZ_MINUTES']) {
 /** Counts how often each block of `dist/src/` and of these libraries runs, as V8 does. */
 export class Coverage {
   readonly #files: RegExp;
-  /** Function → where blocks begin in it. V8 leaves out a block that ran as often as what is around it. */
+  /** Function → the starts of its blocks. V8 leaves out a block that ran as often as the code around it. */
   readonly #starts = new Map<string, Set<number>>();
 
   /** @param libraries names of packages */
@@ -22,7 +22,7 @@ export class Coverage {
     this.#files = new RegExp(`/(?:dist/src|node_modules/(?:${['-', ...libraries].join('|')}))/`);
   }
 
-  /** Returns what ran since the last call. */
+  /** Returns the blocks that ran since the last call. */
   take(): Blocks {
     const blocks = new Map<string, number>();
     const { result } = post('Profiler.takePreciseCoverage') as PreciseCoverage;
@@ -48,7 +48,7 @@ export class Coverage {
 
 function post(method: string, params: object = {}): unknown {
   let answer: unknown;
-  // Within one thread the answer comes at once.
+  // Within one thread the response arrives synchronously.
   session.post(method, params, (error, result) => {
     if (error) throw new Error(`${method}: ${error.message}`);
     answer = result;

@@ -7,11 +7,11 @@ import { type Dice, mutate } from './mutate.ts';
 
 /** A part of the service that strangers reach. */
 export interface Target {
-  /** Throws, or rejects, where the service does with an input what it must not. */
+  /** Throws or rejects if the service mishandles an input. */
   readonly test: (input: Buffer) => unknown;
-  /** What inputs are put together from, beside other inputs. */
+  /** The pieces of inputs, in addition to other inputs. */
   readonly words: readonly string[];
-  /** Inputs to begin with, beside those of the corpus. */
+  /** Inputs to begin with, in addition to those of the corpus. */
   readonly seeds?: readonly string[];
   /** The libraries whose blocks count as the service's own do. */
   readonly libraries?: readonly string[];
@@ -19,9 +19,9 @@ export interface Target {
   readonly maxLength?: number;
 }
 
-/** An input in `corpus/<target>.ndjson`, as text or, where it is none, in Base64. */
+/** An input in `corpus/<target>.ndjson`, as text or, if it is not text, in Base64. */
 interface CorpusEntry {
-  /** Why it stays: it showed something, or others begin with it. Of the others together any that reach as much will do. */
+  /** The reason to keep it; entries without one are replaceable by any that reach as much. */
   readonly why?: string;
   readonly text?: string;
   readonly base64?: string;
@@ -80,7 +80,7 @@ export async function fuzzLong(
     for (const input of inputs) await run(input);
     return coverage.take();
   };
-  /** Keeps the input where it reaches more than those before it. */
+  /** Keeps the input if it reaches more than those before it. */
   const learn = async (input: Buffer): Promise<void> => {
     const blocks = await runAll([input]);
     const news = [...blocks].map(([block, count]) => `${block}*${32 - Math.clz32(count)}`);
@@ -89,7 +89,7 @@ export async function fuzzLong(
     for (const block of blocks.keys()) reached.add(block);
     kept.push({ input, blocks });
   };
-  /** Finds the inputs that reach new blocks, by halves, as counting takes longer than a run. */
+  /** Finds the inputs that reach new blocks, by halves, because counting takes longer than a run. */
   const search = async (inputs: readonly Buffer[]): Promise<void> => {
     const [input] = inputs;
     if (inputs.length === 1 && input) return await learn(input);
@@ -121,7 +121,7 @@ export async function fuzzLong(
   }
 }
 
-/** What an input may take, of CPU. */
+/** The maximum CPU time of an input. */
 const maxSeconds = 2;
 
 async function ensureQuick({ test }: Target, input: Buffer): Promise<void> {
@@ -139,7 +139,7 @@ function createMaker(
   const pieces = words.map((word) => Buffer.from(word));
   return () => {
     const all = typeof inputs === 'function' ? inputs() : inputs;
-    // The last ones reached something new, and so more often lead on.
+    // The last ones reached something new, and so lead on more often.
     const from = dice(2) === 0 ? 0 : Math.floor(all.length * 0.8);
     const input = all[from + dice(all.length - from)] ?? Buffer.alloc(0);
     const other = all[dice(all.length)] ?? Buffer.alloc(0);
@@ -183,12 +183,12 @@ async function reportFinding(name: string, target: Target, found: Buffer, error:
   });
 }
 
-/** Where an error was thrown. */
+/** The place where an error was thrown. */
 function placeOf(error: unknown): string | undefined {
   return error instanceof Error ? /\n\s+at .*/.exec(error.stack ?? '')?.[0] : undefined;
 }
 
-/** Returns inputs that together reach what all do, the shortest first, without the seeds. */
+/** Returns inputs that together reach as much as all, the shortest first, without the seeds. */
 function choose(
   kept: readonly { readonly input: Buffer; readonly blocks: Blocks }[],
   seeds: readonly Buffer[],
@@ -230,7 +230,7 @@ function toEntry(input: Buffer): CorpusEntry {
   return Buffer.from(text).equals(input) ? { text } : { base64: input.toString('base64') };
 }
 
-/** Ends the process where an input takes a minute, and says which. */
+/** Ends the process if an input takes a minute, and prints the input. */
 class Watch {
   readonly #shared = new SharedArrayBuffer(65_536);
   readonly #counter = new Int32Array(this.#shared, 0, 2);

@@ -7,8 +7,8 @@ import type { Target } from './fuzzer.ts';
 import { jsonWords, schemaWords } from './words.ts';
 
 /**
- * A body that is read has the value that JSON.parse gives it. One that is refused is no JSON, has a key twice, or is
- * nested deeper than eight levels. The body of an update has no key but those of its schema.
+ * A body that is read has the value that JSON.parse gives it. A refused body is not JSON, has a key twice, or is nested
+ * deeper than eight levels. The body of an update has no key but those of its schema.
  */
 export const jsonBody: Target = {
   words: [...jsonWords, ...schemaWords('update'), '"bot.count":', '"server_count":'],
@@ -28,7 +28,7 @@ export const jsonBody: Target = {
       const [{ rule }] = read.faults;
       if (rule === 'json') deepStrictEqual(value, undefined);
       else if (rule === 'object') ok(typeof value !== 'object' || value === null || Array.isArray(value));
-      // Where it is no JSON, this comes before the place that is none.
+      // In a text that is not JSON, this comes before the first error.
       else if (rule === 'nesting') ok(value === undefined || depthOf(value) > 8);
       else if (value !== undefined) ok(countKeys(text) > countKeys(JSON.stringify(value)), rule);
     }
@@ -58,7 +58,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** How many keys a text that is JSON has. */
+/** The number of keys in a JSON text. */
 function countKeys(text: string): number {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/gs)].filter(([, colon]) => colon !== undefined).length;
 }

@@ -4,7 +4,7 @@ import { picture, render, wrongs } from '../support/safe-html.ts';
 import type { Target } from './fuzzer.ts';
 import { split } from './words.ts';
 
-/** Of a page only what is allowed is left, where it was put, in bounds, and the same each time. */
+/** Only the allowed parts of a page are left, in their place, in bounds, and the same each time. */
 export const markdown: Target = {
   words: [
     `<img src="${picture}" width=32 align=right>`,

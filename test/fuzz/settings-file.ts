@@ -13,10 +13,10 @@ import { cut } from './import-file.ts';
 import { ensureSound } from './page.ts';
 import { jsonWords, schemaWords, split } from './words.ts';
 
-/** A file beside `bots/` is valid, and the same once it is formatted, or has faults with a place, a rule and a fix. */
+/** A file next to `bots/` is valid, and the same once it is formatted, or has faults with a place, a rule and a fix. */
 export function openSettingsFile(): Target {
   const folder = tempFolder();
-  /** How a file is read: its faults, or null. */
+  /** The result of reading a file: its faults, or null. */
   const readers: Readonly<
     Record<string, (content: Buffer, path: string) => Promise<object[] | null> | object[] | null>
   > = {

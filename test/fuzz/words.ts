@@ -1,6 +1,6 @@
 import { readSchema, type SchemaName } from '../../src/bot/schemas.ts';
 
-/** What JSON is made of, and what often goes wrong with it. */
+/** The parts of JSON, and common mistakes in it. */
 export const jsonWords = split(
   '{ } [ ] : , " "a": {"": \\" \\u0061 \\ud800 "__proto__": "constructor": {"__proto__":{"x":1}} null true false 1.5e3 -0 // /**/ \' \u00a0',
 );

@@ -8,7 +8,7 @@ import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('the body of a request', () => {
   let server: TestServer;
-  /** What was read, and the messages of what was refused. */
+  /** The bodies that were read, and the messages of refused ones. */
   let read: string[];
 
   before(async () => {

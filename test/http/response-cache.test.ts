@@ -4,7 +4,7 @@ import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('the response cache', () => {
   let server: TestServer;
-  /** How often the application computed a response. */
+  /** The number of responses that the application computed. */
   let computed: number;
   let current: boolean;
   beforeEach(async () => {

@@ -16,7 +16,7 @@ describe('an answer that is sent again', () => {
     port = Number(new URL(address).port);
   });
 
-  /** What comes back for `text` over one connection, until so many answers are there or the other side ends it. */
+  /** Returns the responses to `text` on one connection, once so many are there or the other side ends it. */
   async function talk(text: string, answers: number): Promise<string> {
     const socket = createConnection(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -32,7 +32,7 @@ describe('an answer that is sent again', () => {
     return said;
   }
 
-  /** How many 304s the response cache has sent. */
+  /** The number of 304s that the response cache has sent. */
   async function repeated(): Promise<number> {
     const said = await talk('GET /metrics HTTP/1.0\r\n\r\n', 2);
     return Number(/repeated_responses_total\{status="304"\} (\d+)/.exec(said)?.[1]);

@@ -1,6 +1,6 @@
 import { threadId } from 'node:worker_threads';
 
-/** What the threads of worker-pool.test.ts run. */
+/** The tasks of the threads of worker-pool.test.ts. */
 export function runTask(task: 'name' | 'pause' | 'throw' | 'spin' | 'grow'): number {
   const held: string[][] = [];
   switch (task) {

@@ -66,7 +66,7 @@ describe('Provider', () => {
       ] as const) {
         const real = await startProvider(baseUrl, { claims });
         strictEqual((await logIn(new Provider(real.settings, redirectUri), '42')).name, expected);
-        // It has the account's page only where the token has no name.
+        // The account's page is read only if the token has no name.
         strictEqual(real.requests.includes('GET /me Bearer'), expected === '42');
       }
     });

@@ -80,7 +80,7 @@ describe('docs/api.md', function () {
   const atService = (code: string): string =>
     code.replaceAll('localhost:8080', new URL(service.address).host);
 
-  /** What must be so for a command to fail as it is to. @returns what makes it as it was */
+  /** Prepares the failure that a command shows. @returns a function that undoes it */
   const prepare = async (command: string): Promise<() => void> => {
     const { git } = repositoryIn(root);
     // The history is read in the background, that of a bot up to the last commit.

@@ -15,7 +15,7 @@ import { updateRequest } from '../support/update-request.ts';
 
 const [homer, lenny] = ['190519304972663312', '190519304972663313'];
 
-/** The user of the service: another than root, where the tests run as root. */
+/** The user of the service: not root, if the tests run as root. */
 const isRoot = process.getuid?.() === 0;
 const asUser: readonly [string, ...string[]] = isRoot
   ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
@@ -29,7 +29,7 @@ function runAsUser(folder: string, ...args: readonly string[]): string {
 
 describe('a backup, made and restored by the commands of docs/production.md as the user of the service', () => {
   let shared: SharedRepository;
-  /** What is below /srv/botshelf: on the first machine, with the backup. */
+  /** The folder for /srv/botshelf on the first machine, with the backup. */
   let first: string;
   let tokens: ReadonlyMap<string, string>;
   /** The count of lenny whose response came before the last backup began. */

@@ -132,7 +132,7 @@ function start(folder: string, failpoint: string): { answered: number[]; process
 }
 
 /**
- * Has the first fast-import be killed as it has marked its pack and not indexed it. Gives what takes it back.
+ * Has the first fast-import be killed as it has marked its pack and not indexed it. Returns a function that undoes it.
  */
 function dieOnceBesideAPack({ folder }: TestRepository): () => void {
   const bin = tempFolder();
@@ -206,6 +206,6 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

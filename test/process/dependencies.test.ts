@@ -67,7 +67,7 @@ describe('docs/dependencies.md', () => {
     const [, list = ''] = /have one of these: ([^;]*?)\. The last/.exec(text) ?? [];
     deepStrictEqual(new Set(list.split(/,\s+/)), allowed);
     const others = needed.flatMap(([path, { license }]) => {
-      // What is for another platform is not installed.
+      // Packages for other platforms are not installed.
       const installed = existsSync(join(packageFolder, path))
         ? (read(`${path}/package.json`) as Manifest).license
         : license;

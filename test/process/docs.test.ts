@@ -10,7 +10,7 @@ import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 interface Block {
-  /** Where it begins, such as `README.md:11`. */
+  /** The beginning of the block, such as `README.md:11`. */
   readonly place: string;
   readonly text: string;
 }
@@ -110,7 +110,7 @@ describe('the documents', function () {
       ['test/bot/schemas.test.ts', /^  \d{2} passing/m],
       ['test/bot/id.test.ts "has no line end"', /^  1 passing/m],
       ['test/site/front/card.test.tsx', /^  \d passing/m],
-      // Its modules are loaded in processes too.
+      // Processes of this test load the modules, too.
       ['test/lib/log.test.ts', /^  \d passing/m],
     ] as const) {
       const { code, output } = await runScript(`npm run -s test:one ${args}`, clone, environment());

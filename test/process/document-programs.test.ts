@@ -17,9 +17,9 @@ import { updateRequest } from '../support/update-request.ts';
 interface Program {
   readonly document: string;
   readonly language: 'js' | 'python' | 'html';
-  /** Its place among the code of that language. */
+  /** The number of the block among those of its language. */
   readonly number: number;
-  /** What it prints of the catalogue as it is at first, and after the restart. */
+  /** The output for the catalogue at first, and after the restart. */
   readonly first: RegExp;
   readonly last: RegExp;
 }
@@ -34,11 +34,11 @@ const programs: readonly Program[] = [
   { document: 'api', language: 'python', number: 1, first: posted, last: postedAgain },
   { document: 'consumers', language: 'js', number: 0, first: /^1 counts$/m, last: /^2 counts$/m },
   { document: 'consumers', language: 'js', number: 1, first: /^2 bots$/m, last: /^3 bots$/m },
-  // It is shown once. The other page needs a browser: test/browser/consumers.test.ts.
+  // The page is shown once. The other one needs a browser: test/browser/consumers.test.ts.
   { document: 'consumers', language: 'html', number: 1, first: /^Lisa$/m, last: /^Lisa$/m },
 ];
 
-/** What proxies respond while a service restarts, and then the service itself. */
+/** The responses of proxies while a service restarts, and then of the service itself. */
 const restartFaults = [
   { status: 502, headers: { 'Content-Type': 'text/html' }, body: '<h1>Bad Gateway</h1>' },
   { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>No such backend</h1>' },
@@ -46,7 +46,7 @@ const restartFaults = [
   { status: 503, headers: { 'Content-Type': 'application/problem+json', 'Retry-After': '0' }, body: '{}' },
 ] as const;
 
-/** As much of a browser as the page needs: what is put into a list is printed. */
+/** As much of a browser as the page needs: prints the entries of a list. */
 const browser = `
 const show = ({ textContent }) => console.log(textContent);
 const createElement = () => ({ prepend: show, append: show, appendChild: (child) => child });

@@ -27,12 +27,12 @@ import { tempFolder } from '../support/temp-folder.ts';
 describe('the package, packed and installed in an empty folder', function () {
   // A build, which takes long on a busy machine.
   this.timeout(600_000);
-  /** Where it is installed. */
+  /** The folder that the package is installed in. */
   let home: string;
-  /** The catalogue that is made there. */
+  /** The catalogue that is created there. */
   const mine = "it's mine";
   const installed = (): string => join(home, 'node_modules/botshelf');
-  /** What npx runs, which itself takes longer than most commands. */
+  /** The program that npx would run; npx itself takes longer than most commands. */
   const command = (): string => join(home, 'node_modules/.bin/botshelf');
 
   /** The clone that is packed, and the package. */
@@ -41,7 +41,7 @@ describe('the package, packed and installed in an empty folder', function () {
 
   before('pack and install it', () => {
     clone = cloneOfPackage();
-    // What a build writes is the subject here; its types are checked where the tree is.
+    // The subject is the output of a build; types are checked in the tree itself.
     const compiler = join(clone, 'tsconfig.json');
     writeFileSync(compiler, readFileSync(compiler, 'utf8').replace('"strict": true,', '$& "noCheck": true,'));
     git(clone, 'commit', '-qam', 'Build without a check of the types');

@@ -69,7 +69,7 @@ export function readAnsweredSteps(bodies: readonly string[]): AnsweredSteps {
   return new Map(steps.map(({ number, what }) => [number, what]));
 }
 
-/** What was answered is there, none is both open and closed, and an accepted one is in the branch, in one commit. */
+/** Every answered proposal exists, open or closed, and accepted ones are in the branch, in one commit. */
 export async function checkProposals(repository: TestRepository, answered: AnsweredSteps): Promise<void> {
   const committer = committerOn(repository.folder);
   await committer.recover();

@@ -17,7 +17,7 @@ import {
 const rounds = Number(process.env['CRASH_ROUNDS'] ?? 2);
 const isLong = process.env['CRASH_ROUNDS'] !== undefined;
 
-/** Those between which a step of a proposal differs; commit-crash.test.ts has all. */
+/** The failpoints that matter for a step of a proposal; commit-crash.test.ts has all. */
 const failpoints = [
   ['advance.before-branch', ' @long'],
   ['advance.after-branch', ''],

@@ -25,7 +25,7 @@ const original = 'https://list.example.org';
 
 const readOnly = { ...originRemote, BOTSHELF_READ_ONLY: 'on' };
 
-/** What takes posts, as the source has it, with a path of each. */
+/** The routes that take posts, as the source spells them, with a path of each. */
 const postRoutes: Readonly<Record<string, readonly string[]>> = {
   "'/api/v2/bots/stats'": ['/api/v2/bots/stats'],
   "'/hooks/push'": [],

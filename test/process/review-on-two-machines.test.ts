@@ -30,7 +30,7 @@ interface Person {
   readonly page: Page;
 }
 
-/** What a person fills in for a bot that is not listed yet. */
+/** The fields that a person fills in for a new bot. */
 const newBot = (id: string): Record<string, string> => ({
   id,
   locale: 'en',

@@ -88,7 +88,7 @@ describe('a service that cannot write', () => {
     const latest = async ({ request }: TestService): Promise<number> =>
       (await request('/api/v2/bots/1/counts')).json.at(-1).count;
     strictEqual((await post({ count: 1 })).status, 200);
-    // The first count is committed at once, and the next one begins a new file.
+    // The first count is committed immediately, and the next one begins a new file.
     await eventually(() => deepStrictEqual(readdirSync(join(folder, 'var/journal')), []));
     limit('0');
     for (const answer of await Promise.all([2, 3, 4].map(async (count) => await post({ count }))))
@@ -205,7 +205,7 @@ describe('a service that cannot write', () => {
       const { parts } = (await requester(service)('/readyz')).json;
       match(parts.repository.faults.join(), /^the repository is on a read-only file system/);
       strictEqual(await service.end('SIGTERM'), 1);
-      // What follows the branch may still have begun its files.
+      // Consumers of the branch may still have begun their files.
       service.allowLog(/could not (?:read Git’s history|revoke the tokens)/);
       service.expectLog(/could not save the index/);
       service.expectLog(/stopped, but not cleanly: EROFS: read-only file system/);

@@ -38,7 +38,7 @@ const items = [...readFileSync(`${top}docs/bounds.md`, 'utf8').matchAll(/^- (.+?
 
 const number = String.raw`\d[\d_]*(?: \*{1,2} \d[\d_]*)*`;
 
-/** What limits are called in src/, by the rule of docs/developing.md, and the constructors that take one. */
+/** The names of limits in src/, by the rule of docs/developing.md, and the constructors that take one. */
 const limits = [
   new RegExp(
     String.raw`\b(max(?:[A-Z]\w*)?|\w*[lL]imit|\w*Timeout|timeoutMs)(?:: number)? ?[=:] ?(?:${number})(?=[;,\s})])`,

@@ -11,7 +11,7 @@ const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';
 const text = 'name: Homer\ncategory: fun\n\nnsfw: false\n\nThe page.\n';
 
-/** What every repository holds, so that one can be copied for all. */
+/** The files of every repository, so that one can be copied for all. */
 const files = { [path]: text, [other]: text };
 
 describe('a committer among people', () => {

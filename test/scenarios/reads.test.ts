@@ -169,7 +169,7 @@ describe('reads', () => {
             strictEqual(again.headers['etag'], etag);
             strictEqual(again.headers['vary'], 'Accept-Encoding');
           }
-          // So `fetch` in Node asks.
+          // The headers that `fetch` in Node sends.
           const fetched = { 'if-none-match': several, 'cache-control': 'no-cache', pragma: 'no-cache' };
           strictEqual((await get(fetched)).status, 304);
           strictEqual((await get({ 'if-none-match': '"other"' })).status, 200);

@@ -218,7 +218,7 @@ function formatCommand(
   return `curl ${method}${address} \\\n    -H "Authorization: $token" -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
-/** What to do where the guide and the service differ. */
+/** The fix if the guide and the service differ. */
 export const advice = 'run "npm run api-guide"';
 
 function formatBlock(command: string, output: string): string {

@@ -4,9 +4,9 @@ import { cleanUp, cleanUpAtEnd } from './cleanup.ts';
 import type { LoginSite } from './login-site.ts';
 
 /**
- * The Chromium of the run, started at its first use: the one that CHROMIUM_PATH names, else
- * the one that the tests bring.
- * @throws when there is none that starts
+ * The Chromium of the run, started at its first use: the one that CHROMIUM_PATH names, else the one that the tests
+ * bring.
+ * @throws if no browser starts
  */
 async function testBrowser(): Promise<Browser> {
   if (browser === undefined) {
@@ -34,7 +34,7 @@ export async function openBrowserPage(options: BrowserContextOptions = {}): Prom
     try {
       await clear(page, options);
     } catch {
-      // It crashed, or it was on its way to another page.
+      // The page crashed, or was on its way to another page.
       return await page.context().close();
     }
     idle.push({ key, page });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { CommandRequest } from './command-runner.ts';
 import { gitSync } from './run-sync.ts';
 
-/** What a run of `botshelf` came to. */
+/** The result of a run of `botshelf`. */
 export interface Run {
   readonly code: number;
   readonly stdout: string;
@@ -82,7 +82,7 @@ process.once('exit', () => {
 function startRunner(): Runner {
   const file = fileURLToPath(new URL('command-runner.js', import.meta.url));
   const child = fork(file, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
-  // It is kept for the next file, but does not keep mocha running.
+  // The process is kept for the next file, but does not keep mocha running.
   child.unref();
   child.channel?.unref();
   for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();

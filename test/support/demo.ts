@@ -7,9 +7,9 @@ export interface DemoProcess {
   readonly address: string;
   /** The catalogue. */
   readonly folder: string;
-  /** What it has written to standard output so far. */
+  /** The standard output so far. */
   stdout(): string;
-  /** What it has written to standard error so far. */
+  /** The standard error so far. */
   stderr(): string;
   /** Sends a signal and resolves with the exit code, null when the signal ended it, once it has gone. */
   end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null>;

@@ -13,7 +13,7 @@ export interface TestDiscord {
   readonly settings: LoginSettings;
   /** The queries of the requests to authorise. */
   readonly asked: URLSearchParams[];
-  /** What `/users/@me` says from now on, and with which status. */
+  /** The body and the status of `/users/@me` from now on. */
   user: unknown;
   userStatus: number;
 }

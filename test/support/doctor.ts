@@ -2,7 +2,7 @@ import { examineConfig } from '../../src/app/config.ts';
 import type { DoctorContext } from '../../src/commands/doctor-results.ts';
 import { openerOf } from './opened.ts';
 
-/** What the checks of `botshelf doctor` look at, for a catalogue and these settings. */
+/** The input of the checks of `botshelf doctor`, for a catalogue and these settings. */
 export function doctorContext(catalogue: string, env: Readonly<Record<string, string>> = {}): DoctorContext {
   const examined = examineConfig({ BOTSHELF_CATALOGUE: catalogue, ...env });
   const repositoryOpener = openerOf(examined.config.catalogue);

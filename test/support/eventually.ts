@@ -5,7 +5,7 @@ import { setTimeout as rest } from 'node:timers/promises';
  * @throws what it threw last, or that it never held, after `seconds`.
  */
 export async function eventually(condition: () => unknown, seconds = 30): Promise<void> {
-  // Not of a clock that a test moves.
+  // Not from a clock that a test moves.
   const start = process.uptime();
   for (;;) {
     const fault = await faultOf(condition);

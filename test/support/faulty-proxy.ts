@@ -8,7 +8,7 @@ import {
 import { setImmediate } from 'node:timers/promises';
 import { listenOnLoopback } from './loopback.ts';
 
-/** What happens to one request: its connection is cut, nothing comes or only half a response, or a response of the test; or nothing. */
+/** The fate of a request: it passes, is cut, or receives no response, half of one, or one of the test. */
 export type ProxyFault =
   | 'pass'
   | 'cut'
@@ -19,12 +19,12 @@ export type ProxyFault =
 /** A proxy that a test puts before a service. It ends when the tests of the file are over. */
 export interface FaultyProxy {
   readonly address: string;
-  /** Where requests go. */
+  /** The server that requests go to. */
   target: string;
-  /** What happens to the next requests, one each; what comes after goes to the target. */
+  /** The faults of the next requests, one each; later requests go to the target. */
   readonly faults: ProxyFault[];
   requests: number;
-  /** Those of the last request. */
+  /** The headers of the last request. */
   headers: IncomingHttpHeaders;
   /** The most requests that were in flight at the same time. */
   mostInFlight: number;

@@ -6,7 +6,7 @@ export function fixtureLines(name: string): string[] {
   return readFileSync(url, 'utf8').replace(/\n$/, '').split('\n');
 }
 
-/** What is expected of an input. */
+/** An input and the result that is expected. */
 export interface Case {
   /** The comment above the input, or the input. */
   readonly title: string;

@@ -18,7 +18,7 @@ export interface GitHostServer {
   readonly pulls: TestPull[];
   /** Method and path of each request of the API. */
   readonly requests: string[];
-  /** What it does with the next requests, instead of what is documented. */
+  /** The handlers of the next requests, instead of the documented ones. */
   readonly faults: ((request: IncomingMessage, response: ServerResponse) => void)[];
   /** Adds a pull request. */
   add(branch: string, values?: Partial<TestPull>): TestPull;
@@ -145,7 +145,7 @@ function refuse(status: number, message: string): TestResponse {
   return { status, json: { message } };
 }
 
-/** What the API of a host is called with, and what it has of a pull request: its own documentation says so. */
+/** The requests of a host's API and its form of a pull request, by its own documentation. */
 interface Dialect {
   readonly path: (repository: string) => string;
   /** The query of a list, the last updated first. */
@@ -202,7 +202,7 @@ const dialects: Readonly<Record<GitHostId, Dialect>> = {
   forgejo: {
     ...likeGitHub,
     order: 'state=all&sort=recentupdate&limit=20',
-    // One that has ended shows where its branch is now.
+    // An ended pull request shows the current commit of its branch.
     show: (pull, tip) =>
       showLikeGitHub(pull, {
         label: pull.branch,

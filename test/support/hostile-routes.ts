@@ -78,7 +78,7 @@ const bodies = {
 const queried = (path: string, queries: readonly Make<string>[]): Make<string>[] =>
   queries.map((query) => (i) => `${path}?${query(i)}`);
 
-/** What is sent to the routes of a form. */
+/** The requests to the routes of a form. */
 const form = (path: string, toPath: Make<string>, ...more: Make<string>[]): RouteTable => ({
   [`GET ${path}`]: [toPath, ...more],
   [`POST ${path}`]: [toPath],
@@ -89,8 +89,8 @@ const form = (path: string, toPath: Make<string>, ...more: Make<string>[]): Rout
 type RouteTable = Readonly<Record<string, readonly Make<string>[]>>;
 
 /**
- * What each route of the service is requested with, by method and path; `listAttacks` adds what is the same for all.
- * Assets and the packages of the clients are not among them: each is one file.
+ * The requests to each route of the service, by method and path; `listAttacks` adds those that are the same for all.
+ * Assets and the packages of the clients are left out: each is one file.
  */
 export const routes: RouteTable = {
   'GET /': [() => '/', ...queried('/', pages)],

@@ -25,7 +25,7 @@ export interface Site {
 
 const certificate = makeCertificate(['images.test', '*.images.test'], ['127.0.0.1', '127.0.0.2']);
 
-/** Starts a site at `host`; 127.0.0.1 stands for the public internet, any other for what is not. */
+/** Starts a site at `host`; 127.0.0.1 stands for the public internet, any other for a private network. */
 export async function startSite(answers: Record<string, Answer> = {}, host = '127.0.0.1'): Promise<Site> {
   const server = createServer(certificate, (request, response) => {
     site.asked.push(request.url ?? '');
@@ -80,7 +80,7 @@ export function redirect(location: string): Answer {
   };
 }
 
-/** What a name server says to the nth question after a name's IPv4 addresses, counted from one. */
+/** The answer of a name server to the nth question about a name's IPv4 addresses, counted from one. */
 export type Lookup = (question: number) => string[];
 
 /** Starts a name server that knows `names`, a name below one of them is the same; returns its address and port. */

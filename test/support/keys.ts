@@ -4,7 +4,7 @@ import type { Editor, FileEdit } from '../../src/git/branch/committer.ts';
 export interface KeyEdit extends FileEdit {
   readonly key: string;
   readonly value: string | number;
-  /** Whether it creates the file where there is none. */
+  /** Whether it creates a missing file. */
   readonly creates?: boolean;
 }
 

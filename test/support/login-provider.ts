@@ -15,7 +15,7 @@ export type Mood =
 /** A real authorisation server, where every login name is an account and every password right. */
 export interface TestProvider {
   readonly issuer: string;
-  /** What a service has to be configured with. */
+  /** The settings for a service. */
   readonly settings: LoginSettings;
   /** Every request it got: method, path, and how it was authorised. */
   readonly requests: readonly string[];
@@ -26,12 +26,12 @@ export interface TestProvider {
 }
 
 export interface ProviderOptions {
-  /** What it says of every account, beside its id. */
+  /** The claims of every account, in addition to its id. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** More about the service, as oidc-provider has it. */
+  /** More metadata of the client, in the form of oidc-provider. */
   readonly client?: object;
   readonly clientAuthMethods?: readonly string[];
-  /** Whether it has an address that says more of an account than the token. */
+  /** Whether it has an address with more claims than the token. */
   readonly hasUserInfo?: boolean;
 }
 
@@ -64,7 +64,7 @@ export async function startProvider(
         ...client,
       },
     ],
-    // Those of `profile` alone are not in the token, but on the page of the account.
+    // The claims of `profile` alone are not in the token, but on the page of the account.
     claims: {
       openid: ['sub', ...Object.keys(claims).filter((claim) => claim !== 'discord_id')],
       profile: ['name', 'discord_id'],

@@ -19,7 +19,7 @@ export interface LoginSite {
   readonly repo: TestRepository;
   readonly service: LocalService;
   readonly provider: TestProvider;
-  /** What its cookies are sealed with. */
+  /** The secrets that seal the cookies. */
   readonly secrets: readonly string[];
   /** A new visitor who has logged in with an account, and the page of a token (Homer's) that they see then. */
   loggedIn(account: string, path?: string): Promise<{ visitor: Visitor; page: Page }>;
@@ -27,7 +27,7 @@ export interface LoginSite {
   loggedInEarlier(account: string, path: string): Promise<{ visitor: Visitor; page: Page }>;
 }
 
-/** Logs in where the page after a form leads by itself, for what maintainers do. */
+/** Follows the login that the page after a form leads to, for actions of maintainers. */
 export async function logInAgain(visitor: Visitor, page: Page, account: string): Promise<Page> {
   strictEqual(page.status, 200);
   match(page.text, /reviewing needs a login of the last hour/);
@@ -47,7 +47,7 @@ export async function openLoginSite(
     readonly files?: Readonly<Record<string, string>>;
     /** Changes the repository before the service starts. */
     readonly prepare?: (repo: TestRepository) => Promise<void>;
-    /** What the service has for the client's secret. */
+    /** The client's secret in the settings of the service. */
     readonly clientSecret?: string;
   } = {},
 ): Promise<LoginSite> {

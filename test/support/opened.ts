@@ -17,7 +17,7 @@ import { tempFolder } from './temp-folder.ts';
 import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { cleanUp } from './cleanup.ts';
 
-/** What runs the git of all services and repositories of a mocha. */
+/** The runner for the git of all services and repositories of a mocha. */
 export function testGit(): GitClient {
   return (shells ??= new ShellGit());
 }

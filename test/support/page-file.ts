@@ -8,7 +8,7 @@ import { mainPage, translation } from './sample.ts';
 /** The path that `parse` parses a file as. */
 export const path = 'bots/312/190519304972663312.en.md';
 
-/** What a file is parsed to. */
+/** Parses a file. */
 export function parse(file: string | Buffer): ReturnType<typeof parsePage> {
   return parsePage(path, Buffer.from(file));
 }

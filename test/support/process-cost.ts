@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { codeOf } from '../../src/lib/errors.ts';
 
-/** What work has cost a process. */
+/** The cost of work in a process. */
 export interface Cost {
   /** Milliseconds of CPU, in user and in system mode, of all threads. */
   readonly cpu: number;
@@ -9,7 +9,7 @@ export interface Cost {
   readonly memory: number;
 }
 
-/** Does `work` and returns what it cost the process `pid`. */
+/** Does `work` and returns its cost in the process `pid`. */
 export async function costOf(pid: number, work: () => Promise<unknown>): Promise<Cost> {
   const [cpu, memory] = [cpuOf(pid), residentOf(pid)];
   let most = memory;

@@ -37,7 +37,7 @@ export function lennys(keys: Readonly<Record<string, unknown>> = {}, page?: stri
   return mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', ...keys }, page);
 }
 
-/** What a commit does to paths: a file, a link, a submodule or a blob that is there is put there; null takes away. */
+/** The changes of a commit by path: a file, a link, a submodule or an existing blob is put there; null removes it. */
 export type Changes = Readonly<
   Record<
     string,
@@ -50,7 +50,7 @@ export interface BranchCommit {
   readonly changes?: Changes;
   /** `pull`, unless another is named. */
   readonly branch?: string;
-  /** The branch that it begins at where it is the first commit of its own: `main`, unless another is named. */
+  /** The branch that it starts from if it is the first commit of its own: `main`, unless another is named. */
   readonly from?: string;
   /** A branch that it merges, of which nothing is taken but what `changes` has. */
   readonly merged?: string;
@@ -59,7 +59,7 @@ export interface BranchCommit {
   readonly seconds?: number;
 }
 
-/** Makes these commits, in one process and beside the working tree. A branch that was there is begun anew. */
+/** Makes these commits, in one process and without the working tree. Restarts an existing branch. */
 export function commitTo(repo: TestRepository, ...commits: readonly BranchCommit[]): void {
   const begun = new Set<string>();
   const input = commits.flatMap(
@@ -117,7 +117,7 @@ export interface Checked {
   /** `path rule severity` of each finding. */
   readonly found: string[];
   readonly messages: string[];
-  /** What the command prints, unless another format is chosen. */
+  /** The output of the command, unless another format is chosen. */
   readonly text: string;
 }
 
@@ -131,7 +131,7 @@ export async function checkWorkTree(folder: string, ...paths: string[]): Promise
   return await runCheck(folder, ...paths);
 }
 
-/** Runs the command, as the git of a check starts faster from its small process. */
+/** Runs the command, because the git of a check starts faster from its small process. */
 async function runCheck(folder: string, ...args: string[]): Promise<Checked> {
   const { code, stdout, stderr } = await botshelf(folder, ['check', '--base=main', '--format=json', ...args]);
   if (stdout === '') throw new Error(stderr);

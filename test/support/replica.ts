@@ -44,7 +44,7 @@ export async function startReplica(more: Readonly<Record<string, string>> = {}):
   return { shared, clone, service, tokens };
 }
 
-/** The record of a bot; undefined where there is none. */
+/** The record of a bot; undefined if it does not exist. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a record, looked into
 export async function record(service: TestService, id: string): Promise<any> {
   const { status, json } = await service.request(`/api/v2/bots/${id}`);
@@ -61,7 +61,7 @@ export async function post(
   return await service.request(`/api/v2/bots/${id}`, updateRequest(token, bot));
 }
 
-/** What `/readyz` has about the remote. */
+/** The faults of the remote in `/readyz`. */
 export async function remoteFaults(service: TestService): Promise<string[]> {
   return (await service.request('/readyz')).json.parts.remote.faults;
 }

@@ -9,7 +9,7 @@ export interface TestRepository {
   readonly folder: string;
   /** Runs git as the person would and returns its output, trimmed. @throws when it fails */
   git(...args: string[]): string;
-  /** The same, but returns the exit code, and does not throw. */
+  /** Like `git`, but returns the exit code, and does not throw. */
   tryGit(...args: string[]): number;
   read(path: string): string;
   write(path: string, text: string | Buffer): void;
@@ -19,7 +19,7 @@ export interface TestRepository {
   commitOn(parent: string | null, commit: QuickCommit): string;
   /** Makes many commits on the branch in little time, and checks the last one out. Returns their ids. */
   commitAll(commits: readonly QuickCommit[]): string[];
-  /** What `git status` shows, a line each: empty when everything is clean. */
+  /** The output of `git status`, a line each: empty if everything is clean. */
   status(): string;
 }
 
@@ -131,7 +131,7 @@ function formatCommit({ files, at, message }: QuickCommit, ref: string, parent: 
   return `commit ${ref}\nmark :1\nauthor ${who}\ncommitter ${who}\n${data(message ?? 'Edit by hand')}${from}${changes.join('')}\n`;
 }
 
-/** Returns the commit that is checked out, without starting git; undefined where its files do not say so at once. */
+/** Returns the commit that is checked out, without starting git; undefined if its files do not name it directly. */
 function readHead(folder: string): string | undefined {
   try {
     const head = readFileSync(join(folder, '.git/HEAD'), 'utf8').trim();

@@ -8,7 +8,7 @@ import type { ServiceLog } from './service-log.ts';
  */
 export interface RunningService {
   readonly address: string;
-  /** What it has logged so far. */
+  /** The log so far. */
   log(): string;
   /** Expects a warning or an error that matches: it is no fault, but it is one when the service ends without it. */
   expectLog(pattern: RegExp): void;

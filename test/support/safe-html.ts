@@ -57,7 +57,7 @@ const tags = new Set(
   ),
 );
 
-/** What a browser would make of the HTML that may not be there, and whether it stays in its place. */
+/** Returns the parts of the HTML that a browser must not find, or that leave their place. */
 export function wrongs(html: string): string[] {
   const found: string[] = [];
   const look = (node: Node): void => {

@@ -19,7 +19,7 @@ export async function sampleImage(
   return Buffer.from(await made);
 }
 
-/** The images that were made, as most tests need the same few. */
+/** The created images, because most tests need the same few. */
 const samples = new Map<string, Promise<Buffer>>();
 
 async function makeImage(width: number, height: number, format: Format, seed: number): Promise<Buffer> {

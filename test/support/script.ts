@@ -4,7 +4,7 @@ import { tempFolder } from './temp-folder.ts';
 
 export interface Ran {
   readonly code: number | null;
-  /** What it wrote to standard output and to standard error. */
+  /** The standard output and the standard error. */
   readonly output: string;
 }
 

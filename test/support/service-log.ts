@@ -1,4 +1,4 @@
-/** What a service has logged, and what of it a test has said to expect. */
+/** The log of a service, and the lines that a test expects. */
 export class ServiceLog {
   readonly #lines: string[] = [];
   readonly #allowed: RegExp[] = [];
@@ -33,7 +33,7 @@ export class ServiceLog {
     return unexpected;
   }
 
-  /** What was expected and has not been logged. */
+  /** The expected lines that have not been logged. */
   missing(): RegExp[] {
     const complaints = this.#complaints();
     return this.#expected.filter((pattern) => !complaints.some((line) => pattern.test(line)));
@@ -44,7 +44,7 @@ export class ServiceLog {
   }
 }
 
-/** What a service says that follows one that was killed, where that had a lock at that instant. */
+/** The message of a service whose killed predecessor had a lock at that instant. */
 export const clearedLock = /removed the stale (?:index )?lock of a killed (?:git|service)/;
 
 /** Whether a line is a warning, an error, or no line of the log at all, such as one of a stack trace. */

@@ -38,7 +38,7 @@ export interface Answer {
   readonly json: any;
 }
 
-/** The remote of a clone, fetched every second and pushed to at once. */
+/** The remote of a clone, fetched every second and pushed to immediately. */
 export const originRemote = {
   BOTSHELF_REMOTE: 'origin',
   BOTSHELF_SYNC_SECONDS: '1',

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { cleanUp } from './cleanup.ts';
 
-/** What happens to connections: nothing, they are cut and refused, each piece comes late, or they end after some bytes. */
+/** The state of connections: undisturbed, cut and refused, each piece late, or ended after some bytes. */
 export type Line = 'good' | 'cut' | 'slow' | { readonly bytes: number };
 
 /** A line between a client and a server that a test can make bad. It ends when the tests of the file are over. */
 export interface TcpProxy {
   readonly port: number;
-  /** The port of the server, of this machine; 0 where there is none: connections are refused. */
+  /** The port of the server on this machine; 0 for no server: connections are refused. */
   target: number;
   line: Line;
-  /** Is called with what comes from the server, before it is passed on. */
+  /** Called with the bytes of the server, before they are passed on. */
   onAnswer: ((piece: Buffer) => void) | undefined;
 }
 

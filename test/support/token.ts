@@ -6,7 +6,7 @@ import { issueToken, type TokenChanger } from '../../src/tokens/tokens.ts';
 import { openerOf } from './opened.ts';
 import { botId } from './sample.ts';
 
-/** Issues a token to a bot in the state ref of `folder`, as `botshelf token` does beside a running service. */
+/** Issues a token to a bot in the state ref of `folder`, as `botshelf token` does next to a running service. */
 export async function issueTestToken(folder: string, id: string): Promise<string> {
   const repositoryOpener = openerOf(folder);
   return await issueToken(

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** What some tests need besides Node and Git, and a command that succeeds where it works. */
+/** The tools that some tests need besides Node and Git, each with a command that succeeds if it works. */
 const tools = {
   chromium: [process.env['CHROMIUM_PATH'] ?? 'true', '--version'],
   gcc: ['cc', '--version'],

@@ -1,4 +1,4 @@
-/** What a visitor has before their eyes. */
+/** The page that a visitor sees. */
 export interface Page {
   readonly url: URL;
   readonly status: number;
@@ -7,13 +7,13 @@ export interface Page {
 }
 
 /**
- * A visitor with a browser's bare bones: follows redirects, keeps each host's cookies, presses links and
- * buttons. It sends what a browser sends with a form, and no more than a host's cookies to that host.
+ * A visitor with a browser's bare bones: follows redirects, keeps each host's cookies, presses links and buttons. Sends
+ * forms as a browser does, and to each host only its own cookies.
  */
 export class Visitor {
   /** By host and name. */
   readonly cookies = new Map<string, Map<string, string>>();
-  /** It stops before addresses that begin with this. */
+  /** The visitor stops before addresses that begin with this. */
   stopBefore: string | undefined;
 
   /** Goes to an address as from a bookmark, or `from` a page. */
@@ -85,7 +85,7 @@ export class Visitor {
   }
 }
 
-/** Where the first form of a page leads to. */
+/** The target of the first form of a page. */
 export function actionOf({ text }: Page): string {
   const action = /<form[^>]*action="([^"]*)"/.exec(text)?.[1];
   if (action === undefined) throw new Error(`there is no form in ${text.slice(0, 500)}`);

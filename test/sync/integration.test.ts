@@ -120,7 +120,7 @@ describe('the integration of a branch that was fetched', () => {
     await take(trial);
     clone.git('switch', '-q', 'main');
     clone.git('merge', '-q', 'trial/1');
-    // What was fetched for the other branch says nothing about this one.
+    // The fetched commit of the other branch says nothing about this one.
     await rejects(
       integrate(repository, trial, { ...origin, baseRef: fetchedHere }, { committer, log }),
       refused(/another branch was checked out/),

@@ -178,7 +178,7 @@ describe('a remote that goes back', () => {
       await one.round();
       strictEqual(bots(), after);
       strictEqual(warnings(one).length, 1);
-      // What was seen once says nothing about the next time.
+      // An earlier loss says nothing about the next time.
       setBranch(old);
       await one.round();
       strictEqual(bots(), '1 2');

@@ -146,7 +146,7 @@ describe('the merge of two states', () => {
     );
   });
 
-  /** A state's commit with these counts put over those of `parent`, whatever is later. */
+  /** A state's commit with these counts in place of those of `parent`, even if those are later. */
   async function commit(counts: Counts, parent?: string): Promise<string> {
     const all = { ...(parent === undefined ? {} : await countsOf(parent)), ...counts };
     const shards = new Map<string, string[]>();

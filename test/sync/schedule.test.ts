@@ -70,7 +70,7 @@ describe('the schedule of rounds', () => {
   });
 });
 
-/** Does a work with the clock some milliseconds ahead. */
+/** Does work with the clock some milliseconds ahead. */
 function later(ms: number, work: () => unknown): void {
   const now = performance.now.bind(performance);
   performance.now = () => now() + ms;

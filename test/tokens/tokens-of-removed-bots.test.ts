@@ -62,7 +62,7 @@ function removeEarlier(repository: TestRepository): void {
   });
 }
 
-/** What a service does, from its start: it looks when it is told to. */
+/** Follows the branch as a service does from its start, but looks only when it is told to. */
 function open({ folder }: TestRepository, remote: TokensOfRemovedBotsOptions['remote'] = null) {
   const committed = new CommittedState(createStateRef(openerOf(folder), log), log);
   const consumer = new TokensOfRemovedBots({

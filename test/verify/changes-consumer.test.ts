@@ -13,7 +13,7 @@ import { type SharedRepository, sharedRepository } from '../support/shared-repos
 import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 
-/** The changes that are made at least. The short form makes few at once. The long one is `npm run changes`. */
+/** The minimum number of changes. The short form makes few together. The long one is `npm run changes`. */
 const total = Number(process.env['CHANGES'] ?? 30);
 const maxAtOnce = total > 1000 ? 20 : 3;
 
@@ -34,7 +34,7 @@ class Consumer {
   starts = 0;
   changes = 0;
   cursor = '';
-  /** What it was told of before the service served it. */
+  /** The changes that were announced before the service served them. */
   readonly early: string[] = [];
   readonly #kind: 'pages' | 'events';
   readonly #addressOf: () => string;
@@ -176,7 +176,7 @@ describe('a consumer that follows what changes in the catalogue', () => {
       await edit(1);
       service = await start(originRemote);
     }
-    // What a killed service had locked was not committed, so nobody was told of it.
+    // An edit that a killed service had locked was not committed, and so not announced.
     await edit();
     await eventually(() => strictEqual(clone.git('rev-parse', 'HEAD'), shared.git('rev-parse', 'main')), 60);
     await sameRecords();

@@ -249,7 +249,7 @@ async function propose(folder: string): Promise<void> {
   }
 }
 
-/** What a maintainer opens, of the proposals of strangers. */
+/** The pages of strangers' proposals that a maintainer opens. */
 const reviews: readonly (readonly [name: string, path: string])[] = [
   ['the list of proposals', '/review'],
   ...Object.keys(proposedTexts).map((name, i): [string, string] => [
@@ -294,16 +294,16 @@ async function openAll(count: number, open: () => Promise<Socket>): Promise<Sock
 }
 
 /**
- * What a stranger's request costs the service, as a ratio to what a plain one costs it on the same machine at the same time:
- * CPU, for each 16 KiB that it sends, and memory of its process. A round that seems to cost too much is repeated, and the best one counts, so that other
- * work on the machine does not matter.
+ * The cost of a stranger's request, as a ratio to that of a plain one on the same machine at the same time: CPU of the
+ * service, for each 16 KiB that is sent, and memory of its process. A round that seems to cost too much is repeated,
+ * and the best one counts, so that other work on the machine does not matter.
  */
 describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, function () {
   this.timeout(180_000);
   let service: ServiceProcess;
   let token: string;
   let cookie: string;
-  /** What plain requests have cost last, by how they are sent. */
+  /** The last cost of plain requests, by how they are sent. */
   const plains = new Map<(round: number) => Promise<number>, Cost>();
   let sent = 0;
   /** How many plain requests a request costs for each 16 KiB, by its name. */
@@ -478,7 +478,7 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
     const times = timesOf(name) * Math.max(1, Math.ceil(bytes / 16_384));
     let cost = await measure(round, 1);
     let plain = plains.get(toPlain) ?? (await measure(toPlain, 3));
-    // What a first round costs may be the compiler's.
+    // The cost of a first round may be the compiler's.
     if (cost.cpu >= times * plain.cpu) cost = await measure(round, 2);
     for (let again = 0; again < 2 && cost.cpu >= times * plain.cpu; again++) {
       plain = await measure(toPlain, 3);
@@ -541,13 +541,13 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
   }
 });
 
-/** What costs more than 20 plain requests, and how many it may: all else that a route is tried with may cost 20. */
+/** The requests that may cost more than 20 plain ones, and how many; all others may cost 20. */
 const heavier: readonly (readonly [name: RegExp, times: number])[] = [
   // Six words, each compared with those of 20,000 bots that begin or end as it does.
   [/^a search of 24 misspelt words/, isLong ? 100 : 20],
   // A commit of the state for each.
   [/^POST \/bots\/:id\/token/, 300],
-  // A search, 500 bots of one author, or all files, of which eight can be read at once.
+  // A search, 500 bots of one author, or all files, of which eight can be read at a time.
   [
     /^GET (?:\/|\/api\/v2\/bots|\/categories\/:category|\/authors\/:id\/attention\.atom|\/api\/v2\/export\S*),/,
     150,

@@ -14,10 +14,10 @@ export interface FileEdit {
   readonly path: string;
 }
 
-/** Knows the files that are edited. Its functions are pure: they are called again when the branch has moved. */
+/** Applies edits to files. Its functions are pure: they are called again when the branch has moved. */
 export interface Editor<E extends FileEdit> {
   /**
-   * Returns a file's text with an edit, or the same text if it already has the edit; `text` is null if the file does
+   * Returns a file's text with an edit, or the same text if the file already has it; `text` is null if the file does
    * not exist. An error rejects this edit alone.
    */
   readonly edit: (text: string | null, edit: E) => string | null;
@@ -25,11 +25,11 @@ export interface Editor<E extends FileEdit> {
   readonly describe: (edits: readonly E[]) => string;
 }
 
-/** A file that edits are planned on. It is the same at the tip, in the index and in the work tree, or refused. */
+/** A file that edits are planned on. The same at the tip, in the index and in the work tree, or refused. */
 export interface CurrentFile {
   readonly file: GitFile | null;
   readonly text: string | null;
-  /** Why it cannot be edited. */
+  /** The reason why it cannot be edited. */
   readonly refusal?: BotshelfError;
 }
 
@@ -37,10 +37,10 @@ export interface BatchPlan {
   readonly changes: readonly FileChange[];
   /** The changed files, by path. */
   readonly files: ReadonlyMap<string, NewFile>;
-  /** Their new bytes, by path. */
+  /** The new bytes of the changed files, by path. */
   readonly contents: ReadonlyMap<string, Buffer>;
   readonly message: string;
-  /** One for each edit, in order: its result once the changes are committed. */
+  /** The result of each edit, in order, once the changes are committed. */
   readonly outcomes: readonly EditOutcome[];
 }
 
@@ -143,7 +143,7 @@ export function refuseEdits(
   throw new BotshelfError('edit-conflict', first + more);
 }
 
-/** Returns how a file differs from that of the tip; undefined if index and work tree have that. */
+/** Returns how a file differs from that of the tip; undefined if index and work tree have the tip's file. */
 function findEdit(path: string, file: GitFile | null, { index, files }: Inspection): string | undefined {
   const seen = files.get(path);
   const before = file?.id ?? null;

@@ -37,11 +37,11 @@ export interface Inspection {
   readonly files: ReadonlyMap<string, WorkFile | Error>;
 }
 
-/** Why index or work tree cannot be updated at a path. */
+/** The reason why index or work tree cannot be updated at a path. */
 export interface Obstacle {
   /** A clause for operators, such as "has uncommitted edits". */
   readonly reason: string;
-  /** Whether an update failed and is retried immediately; a person's edits stay until they are committed. */
+  /** Whether an update failed and is retried immediately; otherwise a person's edits stay until they are committed. */
   readonly failed: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Obstacle {
 export interface Checkout {
   /** Renames the files into place and swaps the index. Never throws; returns by path what could not be updated. */
   apply(): Promise<ReadonlyMap<string, Obstacle>>;
-  /** Ends the preparation, with nothing changed. */
+  /** Ends the preparation without any change. */
   discard(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ interface CheckoutOptions {
   readonly contents?: ReadonlyMap<string, Buffer> | undefined;
   /** Whether a path is never written, such as those of the service's own files. */
   readonly isExcluded: (path: string) => boolean;
-  /** Whether a power loss may have torn files: then one that is empty, or has NUL in it, is replaced. */
+  /** Whether a power loss may have torn files: then a file that is empty, or has a NUL in it, is replaced. */
   readonly torn?: boolean;
 }
 
@@ -75,7 +75,7 @@ export async function inspect(
   keep: boolean,
 ): Promise<Inspection> {
   const reading = readIndex(repository, paths);
-  // A failure is thrown below, where it is awaited.
+  // An error is thrown below, by the `await`.
   reading.catch(() => {});
   const files = new Map<string, WorkFile | Error>();
   const throwAtLinks = linkGuard(repository.folder);
@@ -171,7 +171,7 @@ export function prepareCheckout(
   };
 }
 
-/** Writes the new files, some at a time, as reading their blobs one by one takes longer than writing them. */
+/** Writes the new files in groups, because reading their blobs one by one takes longer than writing them. */
 async function stageFiles(
   repository: Repository,
   steps: readonly Step[],
@@ -187,7 +187,7 @@ async function stageFiles(
     const missing = some
       .filter(({ change }) => !contents?.has(change.path))
       .map(({ change }) => change.after.id);
-    // Where one cannot be read, each is read alone, and fails alone.
+    // If one blob cannot be read, each is read by itself, so that only that one fails.
     const blobs = await repository.objects.read(missing).catch(() => []);
     const read = new Map(blobs.map((blob) => [blob?.id, blob?.content]));
     await Promise.all(
@@ -207,7 +207,7 @@ interface Step {
   failure?: unknown;
 }
 
-/** Removes a new file that is not in its place. Where that fails, too, the next start does it. */
+/** Removes a new file that was not put into place. If that fails, too, the next start does it. */
 async function removeStaged({ staged }: Step): Promise<void> {
   await rm(staged, { force: true }).catch(() => {});
 }
@@ -221,7 +221,7 @@ let stagedFiles = 0;
 
 const edited = 'has uncommitted edits: commit or discard them';
 
-/** Returns what `work` throws, if anything. */
+/** Returns the error that `work` throws, if any. */
 async function catchError(work: Promise<void>): Promise<unknown> {
   return await work.then(
     () => undefined,
@@ -253,7 +253,7 @@ function isSubmodule({ before, after }: FileChange): boolean {
   return (after ?? before)?.mode === submodule;
 }
 
-/** Returns whether a folder is in the place of the file. It may be empty by the time that the file is put there. */
+/** Returns whether a folder is in the place of the file. It may be empty when the file is put there. */
 function isFolder({ stat }: WorkFile): boolean {
   return stat?.isDirectory() === true;
 }
@@ -333,13 +333,13 @@ async function placeFile(
   return true;
 }
 
-/** Makes or removes the folder of a submodule. Anything else in its place stays. */
+/** Creates or removes the folder of a submodule. Anything else in its place stays. */
 function placeSubmodule(absolute: string, after: GitFile | null): void {
   try {
     if (after) mkdirSync(absolute, { recursive: true });
     else rmdirSync(absolute);
   } catch {
-    // Something else is there.
+    // Something else is in its place.
   }
 }
 
@@ -370,7 +370,7 @@ function removeFile(absolute: string, top: string): void {
   }
 }
 
-/** Renames a file; copies it first where Git's folder is on another file system than the work tree. */
+/** Renames a file; copies it first if Git's folder is on another file system than the work tree. */
 async function moveInto(staged: string, absolute: string): Promise<void> {
   try {
     await rename(staged, absolute);
@@ -383,7 +383,7 @@ async function moveInto(staged: string, absolute: string): Promise<void> {
   }
 }
 
-/** Read once, because reading it sets it for a moment. */
+/** The umask is read once, because reading it sets it for a moment. */
 const umask = process.umask();
 
 function isSameStat(seen: Stats | undefined, now: Stats | undefined): boolean {
@@ -396,7 +396,7 @@ function isSameStat(seen: Stats | undefined, now: Stats | undefined): boolean {
   );
 }
 
-/** Returns the stat of a path; undefined if nothing is, or can be. @throws a system error */
+/** Returns the stat of a path; undefined if nothing is there, or can be. @throws a system error */
 function readStatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -31,7 +31,7 @@ export interface Clone {
   readonly isEdited: boolean;
   /** The commits on the branch, by any committer, and those of this service. */
   readonly branch: BranchFeed;
-  /** Null if there is none. */
+  /** Null without a remote `origin`. */
   readonly origin: Origin | null;
   /** The place of the remote that the clone is synchronised with; undefined if it is not at a host. */
   readonly remotePlace: RemotePlace | undefined;
@@ -39,7 +39,7 @@ export interface Clone {
   readonly isGitWriting: () => boolean;
   /** Keeps Git fast from now on. @param prune as in MaintenanceOptions */
   maintain(prune: MaintenanceOptions['prune']): Maintenance;
-  /** Responds to requests of commands from now on, one at a time. To close it ends that, after the one under way. */
+  /** Starts to respond to requests of commands, one at a time. Closing it ends that, after the current request. */
   serveRequests(respond: Respond): { close(): Promise<void> };
   /** Releases the locks. */
   close(): Promise<void>;
@@ -159,10 +159,11 @@ export async function lockVar(folder: string): Promise<InstanceLock> {
 }
 
 /**
- * Runs `work` of a command as the only writer of a clone. If a service is that, sends it `request` and returns its
- * response instead. Signals that end a process wait for `work`, so that none leaves index and work tree behind the branch.
- * @throws {UserError} if neither can be done, and nothing was
- * @throws {BotshelfError} unknown-outcome, if the response did not come
+ * Runs `work` of a command as the only writer of a clone. If a service is the writer, sends it `request` and returns
+ * its response instead. Signals that end a process wait for `work`, so that none leaves index and work tree behind the
+ * branch.
+ * @throws {UserError} if neither is possible; nothing was done
+ * @throws {BotshelfError} unknown-outcome, if no response came
  * @throws what `work` throws
  */
 export async function writeAlone(

@@ -39,7 +39,7 @@ export interface BranchMove {
   readonly refs: ReadonlyMap<string, string | null>;
   /** The new bytes by path, if they are in memory: then they are served immediately. */
   readonly contents?: ReadonlyMap<string, Buffer>;
-  /** Whether it is refused if a person has uncommitted edits in a changed file, instead of leaving that file as it is. */
+  /** Whether a person's uncommitted edits in a changed file refuse the move; otherwise that file is left as it is. */
   readonly refusesEdits?: boolean;
 }
 
@@ -168,9 +168,7 @@ export class Committer<E extends FileEdit> {
     if (this.#waiting.length > 0) void this.#queue.run(async () => await this.#commitWaiting());
   }
 
-  /**
-   * Waits while the senders of the last batch send their next edits, which would otherwise begin with a batch of one.
-   */
+  /** Waits for the next edits of the last batch's senders; otherwise the first would be a batch of its own. */
   async #gather(): Promise<void> {
     for (let seen = 0; this.#waiting.length < this.#lastSize && this.#waiting.length > seen;) {
       seen = this.#waiting.length;
@@ -245,7 +243,7 @@ export class Committer<E extends FileEdit> {
 
   /**
    * Moves the branch to an existing commit, and other refs with it.
-   * @param tip the present tip of the branch, null before the first commit
+   * @param tip the current tip of the branch, null before the first commit
    * @throws as #commitBatch does, and {BotshelfError} unavailable, when the disk did not confirm it
    * @throws {BotshelfError} edit-conflict
    */
@@ -269,13 +267,13 @@ export class Committer<E extends FileEdit> {
     await this.#advance(workTree, { branch, changes, seen, ...(contents && { contents }) }, async () => {
       await updateRefs(repository, updates).catch(async (error: unknown) => {
         if (!wasKilled(error)) throw error;
-        // A git whose runner was killed continues, and may have moved them after they were read.
+        // A git continues after its runner was killed, and may have moved the refs after they were read.
         await waitForOrphans(repository);
         await updateRefs(repository, updates);
       });
       return commit;
     });
-    // Synced after those of the branch: a power loss must not leave a proposal accepted that the branch does not have.
+    // Synced after those of the branch: after a power loss, no proposal may be accepted that the branch does not have.
     for (const ref of refs.keys())
       for (const folder of listRefFolders(repository, ref)) this.#unsynced.add(folder);
     const durabilityError = await this.#confirm();
@@ -283,8 +281,8 @@ export class Committer<E extends FileEdit> {
   }
 
   /**
-   * Moves the branch and updates the work tree. Once the branch has moved nothing is undone: what fails after that is
-   * retried, and never reported as a change that was not made.
+   * Moves the branch and updates the work tree. Once the branch has moved, nothing is undone: a later step that fails
+   * is retried, and never reported as a change that was not made.
    */
   async #advance(workTree: WorkTree, plan: UpdatePlan, moveBranch: () => Promise<string>): Promise<string> {
     const { repository } = workTree;
@@ -301,7 +299,7 @@ export class Committer<E extends FileEdit> {
     return commit;
   }
 
-  /** Makes names in Git's folders durable, or returns why that failed: then no change counts as saved. */
+  /** Makes names in Git's folders durable. Returns the error if that failed: then no change counts as saved. */
   async #confirm(): Promise<BotshelfError | undefined> {
     try {
       await retry(async () => await fsyncFolders(this.#unsynced), {
@@ -372,7 +370,7 @@ function finishBatch(
 /** Edits in one commit, at most. */
 const batchSize = 1000;
 
-/** Attempts while the branch moves or git is killed: scripts of people commit fast, too. */
+/** Attempts while the branch moves or git is killed: people's scripts commit fast, too. */
 const maxAttempts = 30;
 
 /** Returns the branch's commit. @throws {BotshelfError} unavailable, before the first commit */

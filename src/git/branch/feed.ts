@@ -9,10 +9,10 @@ import { readRef, findBranch, type Repository, type RepositoryOpener } from '../
 
 /** The changes of a commit of a branch. */
 export interface BranchStep {
-  /** Its first parent; null for a root. */
+  /** The first parent; null for a root. */
   readonly from: string | null;
   readonly to: string;
-  /** When `to` was committed; milliseconds since the epoch. */
+  /** The time of the commit `to`; milliseconds since the epoch. */
   readonly time: number;
 }
 
@@ -36,7 +36,7 @@ export interface BranchAdvance {
  * independent: one that fails or is slow does not delay the others.
  */
 export interface BranchConsumer extends Omit<FailureLogOptions, 'log'> {
-  /** Handles the commits since the last call. The first call after a start is made even if there are none. */
+  /** Handles the commits since the last call. The first call after a start is made even without any. */
   handle(advance: BranchAdvance): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export type CommitEvent =
   | { readonly ref: 'state'; readonly commit: string };
 
 export interface BranchFeedOptions {
-  /** The file that keeps the branch, and the last commit of it that all consumers have handled. */
+  /** The file that stores the branch, and the last of its commits that all consumers have handled. */
   readonly file: string;
   readonly repositoryOpener: RepositoryOpener;
   /** Whether a person edits the catalogue in the clone, and may check out any branch. */
@@ -63,8 +63,8 @@ export interface BranchFeedOptions {
 /**
  * Reports the moves of the branch that was checked out at the start, to each consumer in order and at least once. It
  * looks every two seconds, because people commit without notice, and on request. Another branch that is checked out is
- * a fault, because its files are served and posts are committed to it. What must be served before a response is sent is
- * published instead, without a look.
+ * a fault, because its files are served and posts are committed to it. Commits that must be served before a response is
+ * sent are published instead.
  */
 export class BranchFeed {
   readonly #closing = new AbortController();
@@ -99,12 +99,12 @@ export class BranchFeed {
     follower.following ??= this.#follow(consumer, follower);
   }
 
-  /** Looks for a consumer immediately, because the branch has moved. */
+  /** Looks immediately, because the branch has moved. */
   lookNow(consumer: BranchConsumer): void {
     this.#get(consumer).pause.abort();
   }
 
-  /** Calls a consumer if the branch has moved since its last call. @throws what the consumer and Git do */
+  /** Calls a consumer if the branch has moved since its last call. @throws the errors of the consumer and Git */
   async look(consumer: BranchConsumer): Promise<void> {
     const follower = this.#get(consumer);
     const repository = await this.#options.repositoryOpener.open();
@@ -139,7 +139,7 @@ export class BranchFeed {
     this.#handled = Promise.all([this.#handled, ...work]);
   }
 
-  /** Resolves when the listeners have handled the commits so far, also what they do later. */
+  /** Resolves when the listeners have handled the commits so far, including their asynchronous work. */
   async handled(): Promise<void> {
     await this.#handled;
   }
@@ -177,7 +177,7 @@ export class BranchFeed {
         await this.look(consumer);
         follower.failures.end();
       } catch (error) {
-        // A missing repository is reported by all that writes.
+        // A missing repository is reported by every write.
         const isThere = await this.#options.repositoryOpener.open().then(Boolean, () => false);
         if (isThere && !this.signal.aborted) follower.failures.add(error, messageOf(error));
       }
@@ -251,7 +251,7 @@ interface Follower {
   readonly failures: FailureLog;
   /** The last commit that its consumer has handled; undefined before the first call. */
   at: string | undefined;
-  /** The number of the read of the branch that found it. */
+  /** The number of the read of the branch that found the commit. */
   read: number;
   pause: AbortController;
   following?: Promise<void>;
@@ -266,7 +266,7 @@ const maxRead = 1000;
 /** Returns the steps between two commits; an empty list if `from` is not in the history of `to`. */
 async function listSteps(repository: Repository, from: string, to: string): Promise<readonly BranchStep[]> {
   if (from === to) return [];
-  // Mostly one commit: without a process.
+  // Usually one commit: read without a process.
   const commit = (await repository.objects.readOne(to))?.content.toString() ?? '';
   const [, parent, seconds = ''] =
     /^(?:tree .*\n)parent (.*)\n(?:parent .*\n)*author .*\ncommitter .* (\d+) [+-]\d+\n/.exec(commit) ?? [];

@@ -47,7 +47,7 @@ async function listUnmerged(repository: Repository): Promise<string[]> {
 
 /**
  * Makes a copy of the index that has these changes; `swapIndex` puts it in the place of the index. The index must be
- * locked. Entries lack the times of their files, so that git compares contents.
+ * locked. Entries do not have the times of their files, so that git compares contents.
  * @throws {GitError} and system errors
  */
 export async function copyIndex(
@@ -57,7 +57,7 @@ export async function copyIndex(
   const index = join(repository.gitDir, 'index');
   const copy = await removeCopy(repository);
   const size = await copyWithTime(index, copy);
-  // Git rewrites all of a large index for every change, unless it is split in a large part and a small one.
+  // Git rewrites a large index as a whole for every change, unless it is split into a large part and a small one.
   const split = size > maxWholeIndexBytes ? ['--split-index'] : [];
   const none = { mode: '0', id: '0'.repeat(repository.hash === 'sha1' ? 40 : 64) };
   // Removals come first: a file may become a folder.

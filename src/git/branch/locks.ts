@@ -82,11 +82,11 @@ async function take(lock: string, staging: string): Promise<boolean> {
       return true;
     } catch (error) {
       const code = codeOf(error);
-      // One with our mark was left by a failed release: batches run one at a time, and one service runs on a clone.
+      // A lock with our mark is from a failed release: batches run one at a time, and one service runs on a clone.
       if (code === 'EEXIST') return await isOurs(lock, staging);
       if (code !== 'ENOENT') throw error;
     }
-    // Git's folder may be gone: the write would make it again.
+    // Git's folder may be gone: the write would create it again.
     await access(dirname(lock));
     // Durable before it is linked: the fsync of any other file may bring the link to the disk, and not the bytes.
     await writeAtomically(marked, `${mark} ${process.pid}\n`, { fsync: 'content' });
@@ -117,7 +117,7 @@ interface InstanceLockOptions {
   readonly shown?: string;
   /** Returns the response to a request at the lock. It must not reject. */
   readonly respond?: Respond;
-  /** Whether a command takes it, for moments: others wait until it is free. */
+  /** Whether a command takes it, briefly: others wait until it is free. */
   readonly isBrief?: boolean;
 }
 
@@ -171,10 +171,10 @@ function toLockPath(folder: string): string {
 /** The name of the socket of a command begins with this. */
 const briefPrefix = 'command-';
 
-/** Milliseconds that commands are waited for, each of which may wait for another git. */
+/** Milliseconds to wait for commands, each of which may wait for another git. */
 const maxBriefMs = 30_000;
 
-/** The response while no request can be done, because a service starts or stops. */
+/** The response while a service starts or stops, and can do no request. */
 export const waitResponse = 'wait';
 
 /**
@@ -210,8 +210,8 @@ export async function takeCloneLock(
 
 /**
  * Sends the name of this process immediately, because earlier versions wait for it and send nothing. Then reads one
- * line, ends that of the name before the work, and sends the response after it: if the name's line did not end, nothing
- * was done.
+ * line, ends that of the name before the work, and sends the response after it: if the name's line has not ended,
+ * nothing was done.
  */
 function serveConnection(socket: Socket, respond: Respond): void {
   let request = '';
@@ -290,13 +290,13 @@ async function clearLock(lock: string, shown: string, waits: boolean): Promise<v
   }
 }
 
-/** What the process that has a lock has said. */
+/** The reply of the process that has a lock. */
 export interface Reply {
-  /** Its name; undefined if no process listens. One that does not respond counts as listening. */
+  /** The name of the process; undefined if none listens. A process that does not respond counts as listening. */
   readonly holder: string | undefined;
-  /** Undefined if none came. */
+  /** The response to the request; undefined without one. */
   readonly response: string | undefined;
-  /** Whether it may have done what it was asked for. */
+  /** Whether the process may have done the request. */
   readonly isTaken: boolean;
 }
 
@@ -319,7 +319,7 @@ async function ask(path: string, request?: string): Promise<Reply> {
     const socket = connect(path).setTimeout(maxAnswerMs);
     if (request === undefined) socket.end();
     socket.on('data', (text) => {
-      // Only a process that has sent its name gets the request: one that is stopped would do it later.
+      // Only a process that has sent its name receives the request: a stopped one would do it later.
       if (said === '' && request !== undefined) socket.setTimeout(maxResponseMs).write(`${request}\n`);
       said += String(text);
     });
@@ -331,7 +331,7 @@ async function ask(path: string, request?: string): Promise<Reply> {
     socket.on('close', () => {
       const code = codeOf(failure) ?? '';
       const [name, response, end] = said.split('\n');
-      // It ended during the connection.
+      // The process ended during the connection.
       if (said === '' && code === 'ECONNRESET') return resolve(ask(path, request));
       const silent = `a process that does not respond${failure ? ` (${failure.message})` : ''}`;
       const holder = ['ECONNREFUSED', 'ENOENT'].includes(code) ? undefined : name || silent;
@@ -341,12 +341,12 @@ async function ask(path: string, request?: string): Promise<Reply> {
   });
 }
 
-/** Milliseconds that a name is waited for, and a response. */
+/** Milliseconds to wait for a name, and for a response. */
 const maxAnswerMs = 1000;
 const maxResponseMs = 120_000;
 
 /**
- * Runs `work` with a path of a socket that fits into an address: if the folder's own path is too long, it is one
+ * Runs `work` with a path of a socket that fits into an address: if the folder's own path is too long, the path goes
  * through a descriptor of the folder.
  * @throws what `work` throws
  */

@@ -50,16 +50,16 @@ interface PreparedUpdate extends UpdatePlan {
 }
 
 /**
- * Updates index and work tree of the clone to the branch. Once the branch has moved, nothing is undone: a path that
- * cannot be updated, because that fails or a person edits the file, is remembered and retried; after a crash the intent
- * log on disk lists it. Call its methods one at a time, in `locked` unless they say otherwise.
+ * Updates index and work tree of the clone to the branch. Once the branch has moved, nothing is undone: a path whose
+ * update fails, or that a person edits, is remembered and retried; after a crash the intent log on disk lists it. Call
+ * its methods one at a time, in `locked` unless they say otherwise.
  */
 export class WorkTree {
   readonly repository: Repository;
   readonly #options: WorkTreeOptions;
   readonly #intents: IntentLog;
   readonly #outdated = new Map<string, Outdated>();
-  /** Why Git's index, which is damaged, could not be rebuilt. */
+  /** The reason why Git's damaged index could not be rebuilt. */
   #indexFault: string | undefined;
 
   private constructor(repository: Repository, options: WorkTreeOptions) {
@@ -134,7 +134,7 @@ export class WorkTree {
     return { ...plan, checkout };
   }
 
-  /** Puts files and index into place, once the branch has moved. Never throws: what fails is retried later. */
+  /** Puts files and index into place, once the branch has moved. Never throws: failed paths are retried later. */
   async apply({ branch, changes, checkout }: PreparedUpdate): Promise<void> {
     failpoint('advance.after-branch');
     const obstacles = await checkout.apply();
@@ -202,8 +202,8 @@ export class WorkTree {
   }
 
   /**
-   * Retries what is behind the branch, makes all that was updated durable and drops its intents. Returns whether nothing
-   * is left to do. It takes the lock itself.
+   * Retries paths that are behind the branch, makes updated ones durable and drops their intents. Returns whether
+   * nothing is left to do. It takes the lock itself.
    * @param exclusively runs work while no other method is called
    * @throws {IndexLockedError} {GitError} and system errors
    */
@@ -246,7 +246,7 @@ export class WorkTree {
     this.#set(change.path, { ...obstacle, changes: [...earlier, change] }, !obstacle.failed);
   }
 
-  /** Sets why a path is outdated. Logs a new reason, a failure only once it was retried. */
+  /** Sets the reason why a path is outdated, and logs a new one; a failure only after a retry. */
   #set(path: string, entry: Omit<Outdated, 'logged'>, logs: boolean): void {
     const { reason } = entry;
     const logged = this.#outdated.get(path)?.logged;
@@ -323,7 +323,7 @@ export class IntentLog {
     for (const entry of entries) this.#changes.push(entry);
   }
 
-  /** Returns the changes that the log has. */
+  /** Returns the changes in the log. */
   changes(): FileChange[] {
     return [...this.#changes];
   }

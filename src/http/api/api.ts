@@ -20,7 +20,7 @@ import { addReadRoutes } from './read-routes.ts';
 import { addUpdateRoute, type UpdateRoute, type UpdateRouteOptions } from './update-route.ts';
 import { createUpdates, type PostedEdit } from './updates.ts';
 
-/** What the API is made from. */
+/** The input of `createApi`. */
 export interface ApiParts
   extends
     Pick<OpenCatalogue, 'catalogue' | 'bots' | 'lists' | 'authors' | 'changes' | 'feed' | 'cache'>,
@@ -38,13 +38,13 @@ export interface ApiParts
     readonly remote: Pick<RemoteSettings, 'ack' | 'webhookSecret'> | null;
   };
   readonly committer: Pick<Committer<PostedEdit>, 'commit'>;
-  /** Null where images are not cached. */
+  /** Null if images are not cached. */
   readonly images: OpenImages['cache'] | null;
-  /** Null where there is no remote. */
+  /** Null without a remote. */
   readonly sync: Sync | null;
-  /** Null where proposals are not reviewed at the Git host. */
+  /** Null if proposals are not reviewed at the Git host. */
   readonly hostReview: OpenProposals['hostReview'];
-  /** Null where nobody can log in. */
+  /** Null if nobody can log in. */
   readonly login: Pick<Login, 'disabledReason'> | null;
   readonly site: { readonly contact: string | null };
   readonly countRefusal: (reason: string) => void;
@@ -55,7 +55,7 @@ export interface ApiParts
 export interface Api {
   /** Updates by owners. */
   readonly posts: Router;
-  /** What the response cache may keep. */
+  /** Reads, which the response cache may keep. */
   readonly reads: Router;
   /** The webhook and the images. */
   readonly others: Router;
@@ -113,5 +113,5 @@ function adviseOnToken(
 ): string {
   if (login?.disabledReason === null) return `log in at ${config.baseUrl}/bots/${id}/token to issue one`;
   const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
-  return `${operator} issues one with "botshelf token ${id}", as nobody can log in here`;
+  return `${operator} issues one with "botshelf token ${id}", because nobody can log in here`;
 }

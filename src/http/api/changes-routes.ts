@@ -27,7 +27,7 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     const query = parseQuery(ctx);
     const kind = chooseType(ctx, ['application/json', 'text/event-stream']);
     const isStream = kind === 'text/event-stream';
-    // A browser that connects again sends it, to the same address as at first.
+    // A browser that reconnects sends this header, to its first address.
     const lastId = ctx.get('Last-Event-ID');
     if (isStream && lastId !== '') query.set('since', lastId);
     const { values, errors } = readParameters(query, feedParameters, null);
@@ -89,18 +89,18 @@ async function* follow(
     const events = page.changes.map(
       ({ what, cursor, json }) => `event: ${what}\nid: ${cursor}\ndata: ${json}\n\n`,
     );
-    // An id alone is no event: a reader that connects again begins there.
+    // An id alone is not an event: a reader that reconnects begins there.
     const next: string = page.next;
     yield `${events.join('')}id: ${next}\n\n`;
     while (next === feed.tip) {
       await firstOf(commentMs, [feed.moves, 'move'], [response, 'close']);
       if (feed.signal.aborted || response.closed) return;
-      // This also detects readers that have gone without closing.
+      // The write also detects readers that are gone without closing.
       if (next === feed.tip) yield ':\n\n';
     }
-    // All readers wait for the same move.
+    // All readers resume at the same move.
     await new TimeSlice().next();
-    // A reader learns the reason when it connects again.
+    // A reader receives the reason when it reconnects.
     page = await feed.read(next, defaultLimit, client).catch(() => undefined);
   }
 }

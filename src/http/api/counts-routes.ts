@@ -65,7 +65,7 @@ function parseDays(params: URLSearchParams, max: number, present: number): DaysQ
   if (to !== undefined && days < 1 && from !== undefined)
     errors.push({ pointer: '?from', detail: 'it is after “to”: send the earlier time as “from”' });
   if (days > max) {
-    const detail = `there are ${days} days until the last: request at most ${max} at once`;
+    const detail = `there are ${days} days until the last: request at most ${max} together`;
     errors.push({ pointer: '?from', detail });
   }
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
@@ -139,7 +139,7 @@ export function addCountHistoryRoute(router: Router, parts: CountHistoryRoutePar
 /** All bots at one moment. */
 interface ListedIds {
   readonly all: readonly IndexedBot[];
-  /** Of their ids. */
+  /** The digest of the ids of all bots. */
   readonly digest: string;
 }
 
@@ -236,12 +236,12 @@ const latestCountParameters = { since: { parse: parseTime } } satisfies QueryTab
 /** The counts of one moment. */
 interface CountsMoment {
   readonly all: readonly IndexedBot[];
-  /** Of each bot the count, then when it was reported: a million objects would take ten times the memory. */
+  /** For each bot the count, then the time of its report: a million objects would take ten times the memory. */
   readonly values: Float64Array;
   readonly digest: string;
 }
 
-/** When the count of a bot without one was reported. */
+/** The time of the report for a bot without a count. */
 const never = Number.NEGATIVE_INFINITY;
 
 interface CountFormat {
@@ -284,7 +284,7 @@ function* formatCounts(
   for (let i = 0; i < all.length; i++) {
     const at = values[2 * i + 1] ?? never;
     if (at <= since) continue;
-    // As toISOString does, in a tenth of the time.
+    // Formats as toISOString does, in a tenth of the time.
     const second = Math.floor(at / 1000);
     let time = seconds.get(second);
     if (time === undefined) {

@@ -38,7 +38,7 @@ interface ExportRouteParts {
 export function addExportRoute(router: Router, parts: ExportRouteParts): void {
   const { bots, root, repositoryOpener, feed, places, cache, settings } = parts;
   const readExport = async (): Promise<Export> => {
-    // Before the bots: a client that follows the changes from there misses none.
+    // Read before the bots, so that a client that follows the changes from there misses none.
     const cursor = feed.tip;
     if (cursor === undefined && (await hasCommit(repositoryOpener))) throw createNoHistoryError();
     const all = await bots.sorted();
@@ -91,7 +91,7 @@ export function createExportPlaces(): ClientPlaces {
   });
 }
 
-/** Each takes half a megabyte of memory, and for a million bots some minutes. */
+/** Each takes half a megabyte of memory and, for a million bots, some minutes. */
 const maxExports = 8;
 
 const maxExportsPerClient = 2;

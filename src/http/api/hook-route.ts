@@ -19,10 +19,11 @@ export interface HookRouteOptions {
 }
 
 /**
- * `POST /hooks/push`: the Git server reports a push, or what was done with a pull request. GitHub, Bitbucket, Gitea, Forgejo
- * and Gogs sign the body; GitLab signs ID, time and body, or sends the secret itself. Every genuine call starts a fetch,
- * unless its body names another repository. A repetition of a signed call is accepted and starts none: GitHub's “Redeliver”
- * sends the same signature. A call with the secret itself can be repeated, but only by a client that has the secret.
+ * `POST /hooks/push`: the Git server reports a push, or an event of a pull request. GitHub, Bitbucket, Gitea, Forgejo
+ * and Gogs sign the body; GitLab signs ID, time and body, or sends the secret itself. Every genuine call starts a
+ * fetch, unless its body names another repository. A repetition of a signed call is accepted and starts none: GitHub's
+ * “Redeliver” sends the same signature. A call with the secret itself can be repeated, but only by a client that has
+ * the secret.
  */
 export function addHookRoute(router: Router, options: HookRouteOptions): void {
   const { secret, repository, pushed, refused } = options;
@@ -73,16 +74,16 @@ function findReason(ctx: Context, sent: Proof | undefined, secret: string): stri
 
 const hooks = Object.values<GitHost>(gitHosts).map(({ hook }) => hook);
 
-/** The proof that a call is genuine, by header. A call with none of them is refused before its body is read. */
+/** The proof that a call is genuine, by header. A call without any of them is refused before its body is read. */
 const proofs: readonly Proof[] = [
   ...hooks.flatMap(({ proofs }) => Object.entries(proofs)),
-  // Of Bitbucket. GitHub sends it as well, with SHA-1.
+  // The header of Bitbucket. GitHub sends it as well, with SHA-1.
   ['X-Hub-Signature', 'body'],
 ];
 
 type Proof = readonly [header: string, kind: WebhookProof];
 
-/** Returns the path of the repository that the body of a call names; undefined if it names none. */
+/** Returns the path of the repository that the body of a call names; undefined without one. */
 function findRepository(body: Buffer): string | undefined {
   try {
     const event: unknown = JSON.parse(body.toString());
@@ -137,10 +138,10 @@ function isRecent(time: string): boolean {
   return /^\d{1,12}$/.test(time) && Math.abs(Date.now() / 1000 - Number(time)) <= maxAgeSeconds;
 }
 
-/** The difference in seconds that a call's time may have from this clock, for both clocks and the transfer. */
+/** The maximum difference in seconds between a call's time and this clock; covers both clocks and the transfer. */
 const maxAgeSeconds = 300;
 
-/** A call has two while a key is replaced. */
+/** While a key is replaced, a call has two signatures. */
 const maxSignatures = 10;
 
 function computeSha256(text: string): Buffer {

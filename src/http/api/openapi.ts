@@ -76,16 +76,16 @@ function describeListParameters(): JsonObject[] {
       description,
       schema: { ...schema },
       example,
-      // The default, without which orval joins a list by commas.
+      // States the default, because orval otherwise joins a list by commas.
       explode: repeats,
     }),
   );
 }
 
-/** Where a schema is. */
+/** The place of a schema. */
 interface SchemaPlace {
   readonly file: SchemaName | 'definitions';
-  /** Whether it is of what a client sends: only that has no keys but the known ones. */
+  /** Whether clients send the document: only then are unknown keys forbidden. */
   readonly isSent: boolean;
 }
 

@@ -165,7 +165,7 @@ async function sendList(ctx: Context, list: List & Current, baseUrl: string): Pr
   await send(ctx, { type: 'application/json', digest, body, headers, current });
 }
 
-/** @param next where the next page begins; undefined for none */
+/** @param next the start of the next page; undefined without one */
 function createPageHeaders(
   ctx: Context,
   baseUrl: string,
@@ -179,7 +179,7 @@ function createPageHeaders(
   return { ...headers, Link: `<${baseUrl}${ctx.path}?${params.toString()}>; rel="next"` };
 }
 
-/** Refuses every parameter, for an address that takes none. @throws {ProblemError} bad-query */
+/** Refuses every parameter, for an address without parameters. @throws {ProblemError} bad-query */
 export async function refuseQuery(ctx: Context, next: Next): Promise<void> {
   const [name] = parseQuery(ctx).keys();
   if (name !== undefined) {

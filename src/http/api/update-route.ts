@@ -19,14 +19,15 @@ import { listEtags, parseEtags } from '../representation.ts';
 import { type BodyRules, readText, findKnownBot } from '../request.ts';
 
 /**
- * Applies an update and makes it durable. Returns the commit of its content; null where no content changed. When it
- * rejects, nothing is saved, unless the error is count-not-saved.
+ * Applies an update and makes it durable. Returns the commit of its content; null if no content changed. If it rejects,
+ * nothing is saved, unless the error is count-not-saved.
  * @param isExpected whether the client read the bot, or the commands, with this digest
  * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
- * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is made
+ * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is
+ * made
  * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
- * @throws {BotshelfError} count-not-saved, when that is so after the content is saved
- * @throws {ProblemError} too-many-requests, if it would be one commit too many of the bot
+ * @throws {BotshelfError} count-not-saved, when the count cannot be saved after the content
+ * @throws {ProblemError} too-many-requests, if the bot would have one commit too many
  */
 export type ApplyUpdate = (
   id: BotId,
@@ -34,7 +35,7 @@ export type ApplyUpdate = (
   isExpected?: (digest: string | undefined) => boolean,
 ) => Promise<string | null>;
 
-/** Commands, which are posted alone: all that the bot has from then on. */
+/** Commands, which are posted alone and replace all of the bot's commands. */
 export interface PostedCommands {
   readonly commands?: readonly Command[];
 }
@@ -53,9 +54,9 @@ export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly acknowledge: (() => Promise<boolean>) | null;
 }
 
-/** The routes of updates, which need no router where clients spell their paths as most do. */
+/** The routes of updates. The usual spellings of their paths need no router. */
 export interface UpdateRoute {
-  /** Finds what is updated in an address that is the path alone; undefined in any other. */
+  /** Finds the target of an update in an address that is a path alone; undefined for any other. */
   readonly find: (url: string) => UpdateTarget | undefined;
   readonly respond: (ctx: Context, target: UpdateTarget) => Promise<void>;
 }
@@ -80,7 +81,7 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
     posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const hasArrived = ctx.req.complete;
     const body = await readText(ctx, path === commandsPath ? commandsRules : bodyRules);
-    // The token may have ended while the body came.
+    // The token may have been revoked while the body was received.
     if (!hasArrived) await authenticate(ctx, findKnownBot(bots, id).id, options);
     const values =
       path === commandsPath
@@ -127,7 +128,7 @@ const bodyRules: BodyRules = {
 
 const maxCommandsBytes = 128 * 1024;
 
-/** What Discord's API returns for the commands of an application. */
+/** The rules for the list that Discord's API returns for the commands of an application. */
 const commandsRules: BodyRules = {
   type: ['application/json', 'JSON'],
   limit: maxCommandsBytes,
@@ -135,8 +136,8 @@ const commandsRules: BodyRules = {
 };
 
 /**
- * Returns the condition in If-Match: whether the ETag with a digest, in any coding, is in its list, weak or not. The condition
- * `*` is whether there is one.
+ * Returns the condition in If-Match: whether its list has the ETag with a digest, in any coding, weak or not. The
+ * condition `*` is whether a digest exists.
  */
 function readExpectation(ctx: Context): ((digest: string | undefined) => boolean) | undefined {
   const condition = ctx.headers['if-match']?.trim() ?? '';
@@ -151,7 +152,7 @@ function findMainPath({ id, files }: IndexedBot): string {
   return main ? pathOf(id, main.locale) : `the files of ${id}`;
 }
 
-/** Why a token is refused. */
+/** The reason why a token is refused. */
 type TokenRefusal = 'missing' | 'malformed' | 'unknown' | 'other-bot';
 
 interface AuthenticationOptions {
@@ -272,7 +273,7 @@ export function parseUpdate(
 export function parseStats(text: string): Pick<UpdateValues, 'count'> {
   const body = readBody(text, statsExample, noCountAdvice);
   const keys = countKeys.filter((key) => Object.hasOwn(body, key));
-  // Otherwise it is how many there are.
+  // Otherwise it is the number of shards.
   if (keys.length === 0 && Array.isArray(body['shards'])) keys.push('shards');
   const [first] = keys;
   if (first === undefined) throw createInvalidError([{ pointer: '#', detail: noCountAdvice }]);
@@ -360,8 +361,8 @@ function findShardErrors(body: Readonly<Record<string, unknown>>): ProblemDetail
 
 /**
  * Reads a body that is a JSON object.
- * @param example what is advised for an empty one
- * @param advice for what is no object
+ * @param example the advice for an empty object
+ * @param advice for other values
  * @throws {ProblemError} bad-json or invalid-update
  */
 function readBody(text: string, example: string, advice: string): Readonly<Record<string, unknown>> {
@@ -383,7 +384,7 @@ function ensureRead<T>(text: string, read: StrictJson<T>, advice: string): T {
   throw ProblemError.ofSentences('bad-json', sentences);
 }
 
-/** Some clients put it in front; JSON.parse refuses it. */
+/** Some clients send a byte order mark, which JSON.parse refuses. */
 const byteOrderMark = /^\uFEFF/;
 
 const wrapAdvice = `there is no "bot" object: wrap the values in bot, such as ${updateExample}`;

@@ -13,16 +13,16 @@ import type { RateLimit } from '../limits.ts';
 import { createDocument } from '../representation.ts';
 import type { ApplyUpdate, PostedCommands } from './update-route.ts';
 
-/** How many commits a bot may have: they stay in the history. */
+/** Limits the commits of a bot, because they stay in the history. */
 interface CommitLimits {
   readonly content: RateLimit;
   readonly commands: RateLimit;
 }
 
 /**
- * Returns a function that applies owners' updates: content is committed, then the count goes to the journal. An
- * update that has resolved is durable. A bot's updates come one after the other, so that each sees what the one before
- * did, and its commit is counted before the next is planned.
+ * Returns a function that applies owners' updates: content is committed, then the count goes to the journal. An update
+ * that has resolved is durable. A bot's updates run one after the other, so that each sees the one before, and its
+ * commit is counted before the next is planned.
  */
 export function createUpdates(
   bots: BotIndex,
@@ -111,13 +111,13 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
   };
 }
 
-/** Returns the digest of what a client reads before it posts: the bot, or its commands; undefined if it has none. */
+/** Returns the digest of the document that a client has read: the bot, or its commands; undefined without one. */
 function digestOf({ digest, commands }: IndexedBot, posted: PostedCommands['commands']): string | undefined {
   if (posted === undefined) return digest;
   return commands === null ? undefined : createDocument('application/json', commands).digest;
 }
 
-/** Whether the served bot has this text of a file. It has an older one until what a person has committed is read. */
+/** Whether the served bot has this text of a file. It has an older one until a person's commit is read. */
 function isServed({ id, files }: IndexedBot, path: string, text: string | null): boolean {
   const sha = files.find(({ locale }) => pathOf(id, locale) === path)?.sha;
   if (text === null || sha === undefined) return text === null && sha === undefined;

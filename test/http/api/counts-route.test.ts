@@ -157,7 +157,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     strictEqual((await fetch(`${service.address}${path}.ndjson${part}`, { headers })).status, 200);
     const { status, json } = await service.request(`${path}.csv?from=2025-01-01&to=2026-01-02`);
     strictEqual(status, 400);
-    match(json.detail, /there are 367 days until the last: request at most 366 at once/);
+    match(json.detail, /there are 367 days until the last: request at most 366 together/);
   });
 
   it('refuses what it does not understand, everything at once, and says what to do', async () => {
@@ -172,7 +172,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     ok(many.some((fault) => fault.startsWith('?from: "yesterday" is not a time: send a day such as')));
     ok(many.some((fault) => /^\?since: there is no such parameter: use from, to$/.test(fault)));
     match((await refused('from=2026-01-02&to=2026-01-01'))[0] ?? '', /it is after “to”/);
-    match((await refused('from=2000-01-01&to=2026-01-01'))[0] ?? '', /request at most 3660 at once/);
+    match((await refused('from=2000-01-01&to=2026-01-01'))[0] ?? '', /request at most 3660 together/);
     match((await refused('from=2000-01-01'))[0] ?? '', /request at most 3660/);
     match((await refused('from=2026-01-01&from=2026-01-02'))[0] ?? '', /send it once/);
     for (const time of [

@@ -70,7 +70,7 @@ export async function results(baseUrl: string, token: string) {
 `,
   },
   orval,
-  // It gives a shape within an object a name of its own.
+  // Version 7 gives a nested object a name of its own.
   'orval 7': { ...orval, packages: ['orval@7.13.2'] },
 };
 

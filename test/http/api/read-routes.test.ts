@@ -15,7 +15,7 @@ function read(query: string): ReturnType<typeof parseListQuery> {
   return parseListQuery(new URLSearchParams(query), toSettings());
 }
 
-/** What is wrong with a query, as `pointer detail`; none where it is read. */
+/** Returns the errors of a query, as `pointer detail`; an empty list if it is valid. */
 function errors(query: string): string[] {
   try {
     read(query);

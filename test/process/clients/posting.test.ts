@@ -14,7 +14,7 @@ import { needs } from '../../support/tools.ts';
 const node = [process.execPath, fileURLToPath(new URL('./driver.js', import.meta.url))];
 const python = ['python3', `${packageFolder}/test/process/clients/driver.py`];
 
-/** Bot → what posts its count. */
+/** Bot → the program that posts its count. */
 const clients = [
   { name: 'TypeScript', id: '11', define: describe, command: node },
   {
@@ -33,10 +33,10 @@ const clients = [
 
 interface Driver {
   readonly process: ChildProcess;
-  /** What it has said, a line each. */
+  /** The output of the driver, in lines. */
   said(): string[];
   say(line: string): void;
-  /** Ends it. Resolves with its exit code and what it printed as an error. */
+  /** Ends the driver. Resolves with the exit code and the standard error. */
   stop(): Promise<readonly [number | null, string]>;
 }
 

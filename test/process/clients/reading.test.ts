@@ -113,7 +113,7 @@ print(json.dumps([listed, first, read, posted, status, counts, moved]))
     body: '{"id": "1"}\n{"id": ',
   };
 
-  /** What stands between, and may be met in a restart. */
+  /** The responses of proxies in between, as during a restart. */
   const faults = [
     { status: 502, headers: { 'Content-Type': 'text/html' }, body: '<p>Bad gateway</p>' },
     { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<p>No service</p>' },

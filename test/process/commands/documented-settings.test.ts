@@ -15,7 +15,7 @@ import { startTestService } from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
-/** Those that run a service. */
+/** The commands that run a service. */
 const services = ['serve', 'demo', 'mirror'];
 
 /** Each other command, with arguments with which it succeeds, in this order. */
@@ -42,7 +42,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
 /** The steps of docs/production.md that write settings. */
 const steps = ['5. Settings and secrets', '9. The login'];
 
-/** What botshelf doctor says of these depends on the machine that the tests run on. */
+/** The checks of botshelf doctor whose results depend on the machine that the tests run on. */
 const ofMachine = new Set(['file system', 'disk space', 'inotify', 'open files']);
 
 /** Runs the commands of these steps below a folder. Returns the file of settings. */

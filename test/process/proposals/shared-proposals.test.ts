@@ -22,7 +22,7 @@ describe('proposals of two machines', () => {
   let a: ProposalMachine;
   let b: ProposalMachine;
   let logged: string[];
-  /** What was sent last: a greater number is a later submission. */
+  /** The number of the last submission: later ones are greater. */
   let sent = 0;
 
   beforeEach(async () => {

@@ -15,7 +15,7 @@ const owned = ['1', '2'];
 const edited = pagePath('5');
 const page = mainPage({ website: null });
 
-/** What Git says when another git has the lock, or was faster; nothing is lost then. */
+/** Git's errors when another git has the lock, or was faster; nothing is lost then. */
 const usualWords =
   /index\.lock|cannot lock ref|unable to write|could not write|(?:uncommitted|unstaged|local) changes/i;
 
@@ -79,7 +79,7 @@ describe('a clone in which people work while owners post', function () {
   it('keeps what is staged by hunks @long', async () => {
     await beside(1, async () => {
       const text = editByHand();
-      // It succeeds without having staged anything where it meets the lock.
+      // If it meets the lock, it succeeds without staging anything.
       while (repository.git('diff', '--cached', '--name-only', '--', edited) === '')
         await git(repository, ['add', '-p'], 'y\n');
       await worksAtLast('commit', '-qm', 'By hunks');

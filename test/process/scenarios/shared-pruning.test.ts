@@ -19,7 +19,7 @@ describe('pruning the history of a shared state', () => {
     await a.round();
     await b.round();
     await b.round();
-    // What was fetched is a pack that maintenance has to know of.
+    // A fetch adds a pack, which maintenance has to count.
     strictEqual(b.fetches(), 1);
     await late.round();
     strictEqual(commitsOf(b), 6);
@@ -70,7 +70,7 @@ interface TestReplica {
   round(): Promise<void>;
   count(id: number, value: number): Promise<void>;
   prune(): Promise<number | undefined>;
-  /** How many fetches have brought something. */
+  /** The number of fetches with something new. */
   fetches(): number;
 }
 

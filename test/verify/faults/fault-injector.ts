@@ -7,7 +7,7 @@ import { tempFolder } from '../../support/temp-folder.ts';
 
 /** Makes one system call of a process, or of one that it starts, fail. */
 export interface FaultInjector {
-  /** What the process is to be started with. */
+  /** The environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   /**
    * Has the `target`th call from now on fail, from 1, with error number `kind`, from 0, of those that it can have: calls

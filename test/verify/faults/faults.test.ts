@@ -125,7 +125,7 @@ async function isClean(
     const { parts } = (await response.json()) as { parts: Record<string, { faults: string[] }> };
     strictEqual(parts['repository']?.faults.join(), '', failed);
     strictEqual((parts['remote']?.faults ?? []).join(), '', failed);
-    // A round that failed is tried again after some seconds, and a whole run is long and beside others.
+    // A failed round is retried after some seconds, and a whole run is long and runs next to others.
   }, 60);
 }
 

@@ -31,7 +31,7 @@ needs('gcc', describe)('a count that the disk refuses', () => {
       match(injector.disarm().failed ?? '', call);
     };
     strictEqual(await post(1), 200);
-    // The first count is committed at once, the next ones a minute later.
+    // The first count is committed immediately, the next ones a minute later.
     await eventually(() => deepStrictEqual(readdirSync(journal), []));
     strictEqual(await post(2), 200);
     await postFailing(3, /^write of .*, ENOSPC$/);

@@ -70,7 +70,7 @@ async function servesAnswersNow(address: string, answers: Answers): Promise<void
   }
 }
 
-/** What was merged elsewhere is served. */
+/** Checks that edits merged elsewhere are served. */
 async function servesRemote(address: string, remote: string): Promise<void> {
   const shared = repositoryIn(remote);
   const [, name] = /"name": "(.*)"/.exec(shared.git('show', 'main:bots/007/7.en.md')) ?? [];

@@ -3,8 +3,9 @@ import type { DiskModel } from './disk-model.ts';
 import { type Change, type Inode, type Step, writeFolder } from './inode.ts';
 
 /**
- * What a disk keeps at a power loss: only what was synced; with it all names in their order but no data, as ext4 and XFS
- * may; or, as a sync of one folder carries no other, all up to some earlier point, of some files without data, as btrfs may.
+ * The state of a disk after a power loss: only what was synced; in addition all names in their order, without data, as
+ * with ext4 and XFS; or, because a sync of one folder carries no other, everything up to some earlier point, some files
+ * without data, as with btrfs.
  */
 export const models = ['synced', 'names', 'folders'] as const;
 
@@ -17,8 +18,8 @@ export interface Cut {
 }
 
 /**
- * Chooses cuts at random, half of them right after a response; of the model that keeps what was synced, the others right
- * after a sync, as nothing else changes it. The same seed makes the same cuts of a trace.
+ * Chooses cuts at random, half of them right after a response; of the model that keeps what was synced, the others
+ * right after a sync, because nothing else changes it. The same seed makes the same cuts of a trace.
  */
 export function chooseCuts({ steps }: DiskModel, many: number, seed: number): Cut[] {
   const random = randomFrom(seed);

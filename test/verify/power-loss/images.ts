@@ -85,7 +85,7 @@ function stopTree(pid: number): number[] {
     const children = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'));
     return [pid, ...children.join('').trim().split(' ').filter(Boolean).map(Number).flatMap(stopTree)];
   } catch {
-    // It has ended.
+    // The process has ended.
     return [];
   }
 }

@@ -14,9 +14,9 @@ import { join } from 'node:path';
 /** A file, a folder or a link. */
 export interface Inode {
   mode: number;
-  /** What a file had at the begin, or a link leads to; undefined for a folder. */
+  /** The initial content of a file, or the target of a link; undefined for a folder. */
   readonly content: Buffer | undefined;
-  /** What a folder had at the begin, and what it has after the calls that were read. */
+  /** The initial entries of a folder, and those after the calls that were read. */
   readonly before: ReadonlyMap<string, Inode>;
   readonly names: Map<string, Inode>;
   size: number;
@@ -31,12 +31,12 @@ export type Step = { readonly text: string } & (
       readonly inode: Inode;
       readonly names: readonly (readonly [string, Inode | undefined])[];
     }
-  /** What was done to the inode, or to all, before step `since` is on the disk. */
+  /** Every change of the inode, or of all, before step `since` is on the disk. */
   | { readonly kind: 'sync'; readonly inode: Inode | undefined; readonly since: number }
   | { readonly kind: 'response'; readonly body: string }
 );
 
-/** What changes an inode. */
+/** The steps that change an inode. */
 export type Change = Extract<Step, { kind: 'write' | 'resize' | 'names' }>;
 
 export function newInode(content: Buffer | undefined, mode = 0o644): Inode {

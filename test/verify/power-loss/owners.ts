@@ -2,18 +2,18 @@ import { strictEqual } from 'node:assert/strict';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { updateRequest } from '../../support/update-request.ts';
 
-/** What owners post. */
+/** The posts of owners. */
 export type Kind = 'count' | 'website';
 
 /** The bots whose owners post; the last digit of each number says for which. */
 export const ids = ['1', '2', '3', '4', '5'];
 
-/** Their pages, and one of a bot that nothing is posted to. */
+/** The pages of the bots, and one of a bot that nothing is posted to. */
 export const files = Object.fromEntries(
   [...ids, '9'].map((id) => [pagePath(id), mainPage({ website: null })]),
 );
 
-/** What was answered: the greatest number by kind and bot. */
+/** The greatest answered number, by kind and bot. */
 export type Answers = Map<string, number>;
 
 /** Adds what a response to an update says that is saved. */

@@ -15,7 +15,7 @@ import { startStepping, stepsChild, stepsFiles } from '../../process/proposal-af
 import { files, ids, type Kind, startPosting } from './owners.ts';
 import { traced } from './strace.ts';
 
-/** What a service does while it is traced; proposals have a program of their own. */
+/** The work of a service while it is traced; proposals have a program of their own. */
 export type Story = 'counts' | 'content' | 'a merge' | 'proposals';
 
 /** A traced run of a service: what was on its disk, step by step. */

@@ -10,7 +10,7 @@ export interface Call<Start> {
   readonly result: number;
   /** The path of the descriptor that it returned. */
   readonly path: string | undefined;
-  /** What `begin` returned. */
+  /** The result of `begin`. */
   readonly start: Start;
   /** The call as strace prints it, without most of its data. */
   readonly text: string;

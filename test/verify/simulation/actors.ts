@@ -96,7 +96,7 @@ function machineOf({ machines }: World, { machine }: { readonly machine: number 
   return found;
 }
 
-/** What every event of a step has. */
+/** The fields of every event of a step. */
 const about = ({ actor, do: what, ...step }: Step): Pick<Event, 'actor' | 'what' | 'machine' | 'bot'> => ({
   actor,
   what,
@@ -228,7 +228,7 @@ function findOpen({ recorder }: World): { bot: string; account: string }[] {
   return [...open.values()];
 }
 
-/** Withdraws a proposal, or decides about it, where there is one. */
+/** Withdraws or decides a proposal, if one is open. */
 async function decide(
   world: World,
   step: Of<'withdraw' | 'accepted' | 'declined' | 'changes-asked'>,
@@ -274,7 +274,7 @@ async function decide(
     async () => await press({ version, ...(!isOwn && decision) }),
   );
   const [, last] = /value="taken-back"[^]*?name="version" value="(\w+)"/.exec(page.text) ?? [];
-  // Every third decision is taken back at once.
+  // Every third decision is taken back immediately.
   if (outcome !== 'done' || step.do === 'changes-asked' || step.number % 3 > 0 || last === undefined) return;
   await world.recorder.record(
     { ...base, what: 'taken-back', writes: { proposal: value } },
@@ -396,7 +396,7 @@ function restoreBackup(world: World, backup: { readonly branch: string; readonly
   return true;
 }
 
-/** Edits a page in the clone of a service, which sees the file at once, and commits that later, or does not. */
+/** Edits a page in the clone of a service, which sees the file immediately; commits it later, or not at all. */
 async function editClone(world: World, step: Of<'edit-clone'>): Promise<void> {
   const { clone } = machineOf(world, step);
   const path = pagePath(step.bot);
@@ -416,7 +416,7 @@ async function editClone(world: World, step: Of<'edit-clone'>): Promise<void> {
   });
 }
 
-/** Sets a key with a command beside the service of a machine, which may be killed meanwhile. */
+/** Sets a key with a command next to the service of a machine, which may be killed meanwhile. */
 async function runCommand(world: World, step: Of<'command'>): Promise<void> {
   const { clone } = machineOf(world, step);
   const value = addressOf(step.number);
@@ -425,7 +425,7 @@ async function runCommand(world: World, step: Of<'command'>): Promise<void> {
     const args = ['bots', step.bot, '--set', `${step.key}=${value}`, '--yes', '--reason', 'Step'];
     const { code, stderr } = await botshelf(clone.folder, args);
     if (code === 0) return { outcome: 'done' };
-    // It may have been made where that is not known, and was made where another change of the same stays.
+    // The change may have been made if that is unknown, and was made if another change of the same value stays.
     return { outcome: code === 2 && stderr.includes('This change was not made') ? 'refused' : 'maybe' };
   });
 }

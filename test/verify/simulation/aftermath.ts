@@ -29,7 +29,7 @@ import { allBots, machineCount, type Plan, stayingBots } from './plan.ts';
 import { describeEvent, type Event } from './recorder.ts';
 import { endMachine, firstValues, type Machine, startMachine, type World } from './world.ts';
 
-/** What a model refuses, and the bot that it is about, where there is one. */
+/** A violation of a model, with the bot that it is about, if any. */
 export interface Fault {
   readonly what: string;
   readonly bot?: string;
@@ -151,7 +151,7 @@ function readOr(path: string): string {
   }
 }
 
-/** What a service holds on to. */
+/** The resources that a service holds. */
 export interface Holdings {
   readonly pid: number;
   readonly files: number;
@@ -161,8 +161,8 @@ export interface Holdings {
 }
 
 /**
- * Measures the service of a machine; undefined where it is being started again. Only the one machine that rests at the end is
- * measured, as the others are killed too often to grow.
+ * Measures the service of a machine; undefined where it is being started again. Only the machine that rests at the end
+ * is measured, because the others are killed too often to grow.
  */
 export async function measure({ service }: Machine): Promise<Holdings | undefined> {
   const pid = service?.process.pid;
@@ -348,7 +348,7 @@ function listOperations(
   });
 }
 
-/** Finds in the reflogs of the remote and of all machines where a branch was moved to a commit that lacks what it had. */
+/** Finds in the reflogs of the remote and of all machines each move of a branch to a commit without all that it had. */
 function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[] {
   const remoteTips = readMoves(shared.folder).flatMap(({ from, to }) => [from, to]);
   const places = [
@@ -370,7 +370,7 @@ function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[
           .git('log', '-1', '--format=%s', to)
           .startsWith('Replay, on the rewritten branch');
         const found = isReplay ? clone.git('rev-parse', `${to}^`) : to;
-        // What the machine merged last, although a force push may have moved the remote back to an older one since.
+        // The last commit that the machine merged, even if a force push has moved the remote back since.
         const history = new Set(clone.git('rev-list', from).split('\n'));
         const common = remoteTips.findLast((id) => history.has(id) && !isAncestor(id, found));
         return {

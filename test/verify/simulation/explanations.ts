@@ -4,7 +4,7 @@ import type { Explanation } from './models.ts';
 const ofRemote = ['remote-cut', 'remote-slow', 'remote-half', 'remote-refuses', 'remote-hangs'];
 const ofDisk = ['disk-full', 'calls-fail'];
 
-/** What people did with Git, or decided about proposals. */
+/** The actions of people with Git, or on proposals. */
 const ofPeople = ['pull', 'add-or-remove', 'rewrite', 'edit-clone', 'commit', 'command', 'accepted'];
 
 /** The warnings and errors of a machine, and what explains them; those that are spared in each minute of the plan. */
@@ -43,7 +43,7 @@ export const explanations: readonly Explanation[] = [
       /not a git repository|refs.* cannot be read: try again|EIO|EACCES|EMFILE|Input\/output error|Permission denied|may not read the file|Too many open files/,
     by: ['calls-fail'],
   },
-  // It waited for a slow remote for longer than a stop waits for requests.
+  // The request waited for a slow remote for longer than a stop waits for requests.
   {
     pattern: /requests are refused: the service is stopping|"because":"the service is stopping"/,
     by: ['stop', 'clock'],

@@ -1,8 +1,6 @@
-/*
- * What must be true of what was done and seen. Nothing here uses the code of the service.
- */
+/* The invariants of everything that was done and seen. Nothing here uses the code of the service. */
 
-/** A write of a register, a read of its value, or a look that found that it has not that value. */
+/** A write of a register, a read of its value, or a read that found another value. */
 export interface Operation {
   readonly kind: 'write' | 'read' | 'not';
   readonly value: string;
@@ -139,7 +137,7 @@ export function findWrongMerge(
   const values = writers.map(({ writes }) => writes.get(register));
   if (last.some(({ writes }) => values.filter((one) => one === writes.get(register)).length > 1))
     return undefined;
-  // What people committed may have given way to other people, whose commit a post came on top of.
+  // A person's commit may have been set aside for another person's, which a post then replaced.
   const people = writers
     .filter(({ by }) => by === 'person')
     .reduce((all, { id }) => all | (places.get(id) ?? 0n), 0n);
@@ -235,10 +233,10 @@ export interface ProposalDeed {
   readonly what: 'send' | 'withdraw' | 'accepted' | 'declined' | 'changes-asked' | 'taken-back';
   /** The bot and the account. */
   readonly proposal: string;
-  /** What was sent, or what the version that was decided about has. */
+  /** The value that was sent, or that of the version that was decided about. */
   readonly value: string;
   readonly isAnswered: boolean;
-  /** Whether a force push may have dropped what it led to. */
+  /** Whether a force push may have dropped its result. */
   readonly isRewritten: boolean;
 }
 
@@ -275,7 +273,7 @@ export function findWrongProposals(
     if (what === 'accepted' && !inBranch.has(value) && !isRewritten)
       faults.push(`the proposal ${proposal} of ${value} was accepted and is not in the branch`);
     const isClosed = closed.get(proposal)?.has(value) === true;
-    // What was sent elsewhere at the same time is open still.
+    // A version that was sent elsewhere at the same time is still open.
     if (isEnd(deed) && !isClosed && (what === 'accepted' || !takenBack.some((one) => one.value === value)))
       faults.push(`the proposal ${proposal} of ${value} is not closed after ${what}`);
     const decisions = related.filter((one) => isEnd(one) || one.what === 'changes-asked');
@@ -294,11 +292,11 @@ export interface Trouble {
   readonly end: number;
 }
 
-/** What a service logs when something goes wrong, and the kinds of trouble that explain it. */
+/** A log line about a failure, and the kinds of trouble that explain it. */
 export interface Explanation {
   readonly pattern: RegExp;
   readonly by: readonly string[];
-  /** How many such lines of a machine need no trouble, as a busy machine is slow; none where left out. */
+  /** The number of such lines of a machine that need no trouble, because a busy machine is slow; 0 if left out. */
   readonly spare?: number;
 }
 
@@ -325,11 +323,11 @@ export function findUnexplainedLines(
   return lines.filter(({ at, text }) => !isExplained(at, text)).map(({ text }) => text);
 }
 
-/** What a machine has and serves in the end. */
+/** The final state of a machine, and the data that it serves. */
 export interface EndState {
   /** The branch, the state and the proposals, as `git for-each-ref` lists them. */
   readonly refs: string;
-  /** What is not committed, as `git status` lists it. */
+  /** The uncommitted files, as `git status` lists them. */
   readonly uncommitted: string;
   /** The status of `/readyz`, and the faults that it names. */
   readonly readiness: number;
@@ -354,19 +352,19 @@ export function findDifferences(refs: string, machines: readonly EndState[]): st
   });
 }
 
-/** What a machine that was stopped leaves behind. */
+/** The remains of a stopped machine. */
 export interface Remains {
   /** The names of all its files. */
   readonly files: readonly string[];
-  /** What `git worktree list` prints. */
+  /** The output of `git worktree list`. */
   readonly worktrees: string;
-  /** What `git fsck` finds wrong. */
+  /** The faults that `git fsck` finds. */
   readonly broken: string;
   /** The commands of processes that still run for it. */
   readonly processes: readonly string[];
 }
 
-/** Returns what of it should not be there. Packs and their indexes that a killed fetch has left are removed by the next maintenance. */
+/** Returns the remains that should not be there. The next maintenance removes packs and indexes of a killed fetch. */
 export function findLeftovers({ files, worktrees, broken, processes }: Remains): string[] {
   return [
     ...files.filter(

@@ -1,6 +1,4 @@
-/*
- * What happens in a simulation: who does what at which machine when, and what goes wrong. It follows from a seed alone.
- */
+/* The plan of a simulation: every action, with its actor, machine and time, and every fault. A seed determines it. */
 
 /** For each machine, a bot that is only posted to there: what was answered last is what it has from then on. */
 export const ownBots = ['8', '9', '10'] as const;
@@ -98,7 +96,7 @@ export type Deed =
       readonly number: number;
     };
 
-/** A deed, and how many milliseconds after the start it is to be done, or later, as the same actor does one after the other. */
+/** A deed and its time, in milliseconds after the start; later if the actor is still busy. */
 export type Step = Deed & { readonly at: number; readonly actor: string };
 
 export interface Plan {

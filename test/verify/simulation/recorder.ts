@@ -1,4 +1,4 @@
-/** What somebody did, and what came of it. Times are milliseconds of one clock that never goes back. */
+/** An action and its outcome. Times are milliseconds of one clock that never goes back. */
 export interface Event {
   readonly number: number;
   readonly actor: string;
@@ -22,7 +22,7 @@ export interface Event {
   readonly byGit: boolean;
   /** The commit that it made; of a decision the version that it is about. */
   readonly commit: string | null;
-  /** Who has the proposal. */
+  /** The account of the proposal. */
   readonly account: string | null;
 }
 

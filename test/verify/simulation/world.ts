@@ -55,7 +55,7 @@ export interface World {
   readonly recorder: Recorder;
   /** How many times longer all takes than on a machine that does nothing else, so that as much is done on a busy one. */
   readonly slowness: number;
-  /** What went wrong when, and where. */
+  /** The troubles, with their times and machines. */
   readonly troubles: MachineTrouble[];
   /** The branch before and after each force push. */
   readonly rewrites: { readonly old: string; readonly commit: string }[];
