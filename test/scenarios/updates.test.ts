@@ -371,8 +371,10 @@ describe('PUT /api/v2/bots/:id/commands', () => {
     const page = await (await fetch(`${service.address}/bots/${homer}`)).text();
     match(page, /<code dir="auto">\/flanders<\/code>/);
     await eventually(async () => {
-      const [last] = (await service.request(`/api/v2/bots/${homer}/changes`)).json;
-      deepStrictEqual([last.commands, last.pages, last.newBot], [true, [], false]);
+      const { json: all } = await service.request(`/api/v2/bots/${homer}/changes`);
+      // The commit that added the bot may be of the same second.
+      const { pages, newBot } = all.find((change: { commands: boolean }) => change.commands);
+      deepStrictEqual([pages, newBot], [[], false]);
     });
     match(repo.git('show', `HEAD:${commandsPath(homer)}`), /^\{\n {2}"commands": \[\n/);
     const large = await put([{ name: 'a', description: 'x'.repeat(128 * 1024) }]);

@@ -204,6 +204,8 @@ describe('the responses of the API', () => {
     for (const accept of ['text/csv', 'application/x-ndjson'])
       await send('/api/v2/counts', 200, { headers: { Accept: accept } });
     await send(list, 200, {}, `${list}?fields=count`);
+    for (const path of ['/api/v2/collections', '/api/v2/authors'])
+      await send(path, 200, {}, `${path}?limit=1`);
     match(await send('/api/v2/categories', 200), /\{"id":"games","names":\{\},"bots":1\}/);
     await send(changes, 410, {}, `${changes}?since=${'0'.repeat(40)}`);
     const [first] = repositoryIn(service.root).git('rev-list', '--reverse', 'main').split('\n');
