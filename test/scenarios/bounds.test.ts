@@ -129,7 +129,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'git/run-git.ts maxStallSeconds',
     'git/repository.ts maxAttempts',
     'images/decoder.ts idleTimeout',
-    'images/image-queue.ts maxHostRest',
+    'images/image-queue.ts maxHostPauseMs',
     'lib/retry.ts maxRemoteMs',
     'lib/time-slice.ts maxUntimedSteps',
     'proposals/shared-proposals.ts maxDecidingMs',
