@@ -33,7 +33,7 @@ import { BotStore } from './store/bot-store.ts';
 import type { FileMirror } from './store/file-mirror.ts';
 import { Collections, FolderMirror, SingleFileMirror } from './store/side-mirrors.ts';
 
-/** The catalogue of a service, and what is computed from it. */
+/** A service's catalogue and everything computed from it. */
 export interface OpenCatalogue {
   readonly catalogue: Catalogue;
   readonly bots: BotIndex;
@@ -43,12 +43,12 @@ export interface OpenCatalogue {
   readonly changes: ChangeIndex;
   /** All changes of bots, in the order of commits. */
   readonly feed: ChangeFeed;
-  /** Caches values computed from the catalogue. */
+  /** Caches values that are computed from the catalogue. */
   readonly cache: CurrentCache;
-  /** Rebuilds the record of a bot, because the time of its last edit has changed. */
+  /** Rebuilds a bot's record after the time of its last edit changed. */
   readonly serveEdited: (id: BotId) => void;
   health(): Health;
-  /** Reads the catalogue and the state, which has the times of edits, and brings `feed` up to date. */
+  /** Reads the catalogue and the state (which has the times of edits), and brings `feed` up to date. */
   load(): Promise<void>;
   /** Starts the slow builds in the background. */
   start(): void;
@@ -68,9 +68,9 @@ interface OpenCatalogueOptions extends Pick<Clone, 'repositoryOpener' | 'isGitWr
     edited(id: BotId): number | undefined;
     load(): Promise<void>;
   };
-  /** Null if images are not cached. */
+  /** Null if the service does not cache images. */
   readonly images: Pick<Required<CatalogueOptions>, 'cachedImages'> | null;
-  /** Sets the times of the last edits from the commits of an advance, before the records are served. */
+  /** Sets the times of the last edits from new commits, before the changed records are served. */
   readonly setEditedTimes: (advance: BranchAdvance, changes: ReadonlyChanges) => Promise<void>;
   readonly log: Log;
 }
@@ -130,7 +130,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
       // Each waits for the disk half of the time.
       await Promise.all([catalogue.load(), state.load()]);
       await forEachInSlices(early, serveNow, 'service');
-      // Once before the first request. What fails is logged by the next look.
+      // Brings the feed up to date before the first request. The next look logs a failure.
       await branch.look(feed).catch(() => undefined);
       branch.start(feed);
     },
@@ -150,13 +150,13 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
 /**
  * Creates `bots/` if Git removed it with the last bot.
  * @throws {UserError} when the catalogue's folder cannot be read
- * @throws {BotshelfError} wrong-user, when the clone belongs to another user, whose files cannot be written either
+ * @throws {BotshelfError} wrong-user, when the clone and its files belong to another user
  */
 export async function ensureCatalogue(catalogue: string, repositoryOpener: RepositoryOpener): Promise<void> {
   try {
     if (!existsSync(join(catalogue, botsFolder)))
       await restoreFolder(catalogue, botsFolder, repositoryOpener).catch((error: unknown) => {
-        // Any other error appears again when the catalogue is read.
+        // Reading the catalogue reports any other error.
         if (error instanceof UserError) throw error;
       });
     listTop(catalogue);
@@ -168,7 +168,7 @@ export async function ensureCatalogue(catalogue: string, repositoryOpener: Repos
   });
 }
 
-/** Returns the error for a catalogue that cannot be read, with the setting to change. */
+/** Returns the error for a catalogue that cannot be read. Its message names the setting to change. */
 function toCatalogueError(error: unknown, catalogue: string): UserError {
   if (codeOf(error) === 'ENOENT') {
     return new UserError(
@@ -181,8 +181,8 @@ function toCatalogueError(error: unknown, catalogue: string): UserError {
 }
 
 /**
- * Returns a listener that shows commits in the catalogue without waiting for the watcher. A posted change is shown
- * immediately, because its response waits for it; the files of a merge, which may be thousands, in slices of time.
+ * Returns a listener that serves commits immediately, without waiting for the watcher. A posted change is read before
+ * its response is sent; the files of a merge, perhaps thousands, are read in slices of time.
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
 export function showCommits(
@@ -206,13 +206,13 @@ export function showCommits(
   };
 }
 
-/** The root is the folder that holds `bots/`. */
+/** Options of a catalogue; `root` is the folder that holds `bots/`. */
 export interface CatalogueOptions extends Omit<BotMirrorOptions, 'store' | 'limits'> {
   /** The file that keeps the last valid settings between runs; none by default. */
   readonly settingsCopy?: string;
-  /** The file that says who is blocked, in place of that of the catalogue; none by default. */
+  /** The block list to use in place of the catalogue's own; none by default. */
   readonly blockedFile?: string | null;
-  /** The file that keeps its last valid version between runs; none by default. */
+  /** The file that keeps the last valid block list between runs; none by default. */
   readonly blockedCopy?: string;
 }
 
@@ -220,14 +220,14 @@ export interface CatalogueOptions extends Omit<BotMirrorOptions, 'store' | 'limi
 interface CatalogueStatus {
   /** Whether every file has been compared or read since the start. */
   readonly ready: boolean;
-  /** Why only rounds over all folders find changes. */
+  /** Why the watcher does not work; until it does, only rounds over all folders find changes. */
   readonly watcherFault: string | null;
-  /** Why folders cannot be read; their last known bots stay served. */
+  /** Why folders cannot be read; their last known bots are still served. */
   readonly folderFault: string | null;
 }
 
 /**
- * The files of a catalogue in memory, kept in sync with the disk by a mirror for each kind: bots, profiles,
+ * The files of a catalogue in memory. A mirror for each kind of file keeps them in sync with the disk: bots, profiles,
  * collections, settings and the block list.
  */
 export class Catalogue {
@@ -281,7 +281,6 @@ export class Catalogue {
     this.#committed = this.#mirrors.filter((mirror) => mirror !== blocked || blockedFile === null);
   }
 
-  /** Whether every file has been compared or read since the start. */
   get isReady(): boolean {
     return this.#ready;
   }
@@ -296,9 +295,9 @@ export class Catalogue {
   }
 
   /**
-   * Reads everything, then starts to watch. Resolves once the catalogue is complete; the watcher of the bots may start a
-   * moment later, and then finds what it missed.
-   * @throws {UserError} when it cannot be read
+   * Reads everything, then starts to watch. Resolves once the catalogue is complete; the watcher of the bots may start
+   * a moment later and then scans all folders.
+   * @throws {UserError} when the catalogue cannot be read
    */
   async load(): Promise<void> {
     try {
@@ -314,14 +313,14 @@ export class Catalogue {
   }
 
   /**
-   * Reads files now, by their paths below the root. For a caller that wrote them completely, or changed what their
-   * values depend on.
+   * Reads files immediately. The caller has finished writing them, or changed an input of their values.
+   * @param paths relative to the root
    */
   look(paths: readonly string[]): void {
     for (const mirror of this.#committed) mirror.look(paths);
   }
 
-  /** Serves these bytes as the content of files immediately. For a caller that has committed them. */
+  /** Serves these bytes as the content of files immediately. The caller has committed them. */
   put(contents: ReadonlyMap<string, Buffer>): void {
     for (const mirror of this.#committed) mirror.put(contents);
   }

@@ -12,7 +12,7 @@ import { addReportRoutes } from './add/report-routes.tsx';
 import type { DeskParts } from './page/desk-parts.ts';
 import { addReviewRoutes } from './review/review-routes.tsx';
 
-/** Adds the pages behind forms and logins to those of the site, and the packages that the page of a token names. */
+/** Adds the pages behind forms and logins to those of the site, and the client packages to which the token page links. */
 export function addDeskPages({ assets, pages }: Pick<Pages, 'assets' | 'pages'>, parts: DeskParts): void {
   const { config, site, login, proposals, drafts } = parts;
   addClientRoutes(assets);
@@ -31,8 +31,8 @@ export function addDeskPages({ assets, pages }: Pick<Pages, 'assets' | 'pages'>,
 }
 
 /**
- * Returns a function that reads who is logged in, what was answered, and, if it is a maintainer, the number of proposals and
- * reports that wait.
+ * Returns a function that reads the viewer: the account, its unread answers, and for a maintainer the number of
+ * waiting proposals and reports.
  */
 export function createViewerReader({
   login,
@@ -47,7 +47,7 @@ export function createViewerReader({
     const answered = proposals?.list.listAnswered(session.id, session.readAt) ?? [];
     const createdAt = login?.findCreation(session.id);
     const viewer = { ...session, blocked: name, answered, createdAt };
-    // Without Git, pages are shown all the same.
+    // Without Git, pages are still shown.
     if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
     return { ...viewer, toReview: proposals.list.waiting.length + reports.list().length };
   };

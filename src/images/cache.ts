@@ -24,10 +24,10 @@ import { ShareCards } from './share-cards.ts';
 
 /** The progress of the cache. */
 export interface ImageCacheStatus {
-  /** Images that bots refer to, and those of them that have a copy. */
+  /** The number of images that bots refer to, and how many of them have a copy. */
   readonly known: number;
   readonly cached: number;
-  /** Images whose last attempt failed; each is retried. Those that were refused are not among them. */
+  /** Images whose last attempt failed and is retried. Refused images are not counted. */
   readonly failing: number;
   /** Images that wait or are being fetched. */
   readonly left: number;
@@ -37,14 +37,14 @@ export interface ImageCacheOptions {
   /** The folder of the copies and the index, such as `var/appdata`. */
   readonly folder: string;
   readonly fetch: FetchImage;
-  /** The path of the public address, with which the paths of copies begin; empty if left out. */
+  /** The path of the public address, prefixed to the paths of copies; empty if left out. */
   readonly basePath?: string;
   readonly log: Log;
   /** Shorter times, for tests. */
   readonly intervals?: Partial<Intervals>;
 }
 
-/** Receives the bots that refer to an image whose copy appeared, changed or disappeared. */
+/** Called with the bots that refer to an image whose copy appeared, changed or disappeared. */
 export type CopyListener = (bots: readonly BotId[]) => void;
 
 /** Opens the cache in `folder` with the content of the last run. It fetches nothing until images are requested. */
@@ -53,8 +53,8 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
 }
 
 /**
- * Copies of the images that bots refer to. Reading a path is a map look-up; fetching, decoding and storing run in the
- * background. The last good copy stays while it is refreshed and when that fails, because the address may be gone for good.
+ * Copies of the images that bots refer to. Looking up a path is a map read; fetching, decoding and storing run in the
+ * background. The last good copy stays during a refresh and when it fails, because the address may be gone for good.
  */
 export class ImageCache {
   readonly shareCards: ShareCards;
@@ -69,14 +69,14 @@ export class ImageCache {
   readonly #listeners: CopyListener[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
-  /** Scans and clean-ups run one after the other. */
+  /** Runs scans and clean-ups one after the other. */
   readonly #scans = new SerialQueue();
-  /** The number of the last scan, and of the last one that is complete. */
+  /** The numbers of the last scan, and of the last complete one. */
   #scan = 0;
   #completeScan = 0;
   #indexError: string | undefined;
 
-  /** For `openImageCache`. */
+  /** Only for `openImageCache`. */
   constructor(options: ImageCacheOptions, index: ImageIndex) {
     const { folder, fetch, log, basePath = '' } = options;
     this.#log = log;
@@ -98,13 +98,13 @@ export class ImageCache {
     this.#previews = new ImagePreviews(async ({ kind, url }, abandoned) => {
       const signal = AbortSignal.any([abandoned, this.#closing.signal]);
       return (await this.#decoder.decode(await fetch(url, signal), kind)).bytes;
-    }, this.#intervals.formWait);
+    }, this.#intervals.formWaitMs);
     void this.#scans.run(async () => await this.#dropLost());
-    const { save, round, tick } = this.#intervals;
+    const { saveMs, cleanUpMs, retryCheckMs } = this.#intervals;
     this.#timers = [
-      setInterval(() => void this.#save(), save).unref(),
-      setInterval(() => void this.cleanUp(), round).unref(),
-      setInterval(() => void this.#retry(), tick).unref(),
+      setInterval(() => void this.#save(), saveMs).unref(),
+      setInterval(() => void this.cleanUp(), cleanUpMs).unref(),
+      setInterval(() => void this.#retry(), retryCheckMs).unref(),
     ];
   }
 
@@ -119,14 +119,14 @@ export class ImageCache {
     };
   }
 
-  /** Returns the copy of an image in its own proportions, or undefined. */
+  /** Returns the copy of an image in its own proportions; undefined without a copy. */
   copyOf(url: string): ImagePlace | undefined {
     return this.#placeOf('wide', url) ?? this.#placeOf('avatar', url);
   }
 
   /**
-   * Reads the bytes of the copy served as `/appdata/<name>.webp`, where name is a digest, or a digest and the width of a
-   * smaller copy, such as `<digest>.128`, or undefined.
+   * Reads the bytes of the copy served as `/appdata/<name>.webp`. The name is a digest, or for a smaller copy a digest
+   * and a width, such as `<digest>.128`. Undefined if there is no such copy.
    */
   async read(name: string): Promise<Buffer | undefined> {
     const { digest, width } = parseImageName(name) ?? {};
@@ -139,8 +139,8 @@ export class ImageCache {
   }
 
   /**
-   * Returns the paths of copies of the images of a form, each undefined if there is none. Those that no bot refers to
-   * yet are fetched for it, which takes some seconds at most, and their copies are kept for some minutes only.
+   * Returns the paths of copies of a form's images, each undefined without a copy. Images that no bot refers to yet
+   * are fetched first, for at most some seconds; their copies are kept for some minutes.
    * @param client the client that sends the form, such as a group of addresses
    */
   async preview(images: readonly NamedImage[], client: string): Promise<(string | undefined)[]> {
@@ -155,15 +155,14 @@ export class ImageCache {
     });
   }
 
-  /** Notes that a bot refers to these images: missing and old ones are fetched before all others. */
+  /** Records that a bot refers to these images. Missing and old ones are fetched before all others. */
   want(bot: BotId, images: FullImages): void {
     this.#note(bot, images, true);
   }
 
   /**
-   * Notes all images of the catalogue, in time slices: missing and old ones are fetched, and those that no bot refers to
-   * any more are dropped after their grace period. Call it after the start and regularly: only a full scan finds images
-   * that nothing refers to.
+   * Records all images of the catalogue, in time slices. Missing and old ones are fetched; unreferenced ones are dropped
+   * after their grace period. Call it after the start and regularly, because only a full scan finds unreferenced images.
    */
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
     await this.#scans.run(async () => {
@@ -202,15 +201,15 @@ export class ImageCache {
     return this.#index.failureOf(url);
   }
 
-  /** Resolves when every image that is wanted has a copy or has failed once. */
+  /** Resolves when every image that is needed has a copy or has failed once. */
   async idle(): Promise<void> {
     await this.#scans.run(async () => {});
     await this.#queue.idle();
   }
 
   /**
-   * Fetches old copies again, and drops what nothing refers to: an entry after its grace period, then its file after the
-   * same time again, so that a page sent just before still finds it. Runs every hour by itself.
+   * Refreshes old copies and drops unreferenced images: an entry after its grace period, and its file after another
+   * one, because a page that was sent just before may still refer to it. Runs every hour by itself.
    */
   async cleanUp(): Promise<void> {
     await this.#scans
@@ -221,7 +220,7 @@ export class ImageCache {
       });
   }
 
-  /** Ends all work in progress and writes the index. */
+  /** Stops all work in progress and writes the index. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const timer of this.#timers) clearInterval(timer);
@@ -261,12 +260,12 @@ export class ImageCache {
     this.#index.noteChange(entry);
   }
 
-  /** Whether a bot referred to the image in the last full scan, or since. */
+  /** Whether a bot referred to the image in the last full scan or since then. */
   #isWanted({ seenIn }: ImageEntry): boolean {
     return seenIn >= this.#completeScan;
   }
 
-  /** Replaces the copy of an image. The file of the old one stays for its grace period. */
+  /** Replaces the copy of an image. The file of the old copy stays for its grace period. */
   async #replaceCopy(entry: ImageEntry, copy: ImageCopy): Promise<void> {
     const before = entry.copy;
     this.#setCopy(entry, copy);
@@ -296,7 +295,7 @@ export class ImageCache {
     this.#indexError = message;
   }
 
-  /** Removes the copies whose file is gone. */
+  /** Removes the copies whose file is missing. */
   async #dropLost(): Promise<void> {
     try {
       const names = await this.#store.names();
@@ -309,7 +308,7 @@ export class ImageCache {
     }
   }
 
-  /** Adds the images that failed, once their time has come. */
+  /** Queues the images that failed and are due for a retry. */
   async #retry(): Promise<void> {
     await this.#forEachEntry((entry) => {
       if (entry.failure && entry.failure.since !== null && this.#isWanted(entry))
@@ -325,7 +324,7 @@ export class ImageCache {
       else {
         const since = entry.unwantedSince ?? Date.now();
         this.#setUnwanted(entry, since);
-        if (!entry.queued && since <= Date.now() - this.#intervals.grace) return void orphans.push(entry);
+        if (!entry.queued && since <= Date.now() - this.#intervals.graceMs) return void orphans.push(entry);
       }
       if (entry.copy) names.add(entry.copy.name);
     });
@@ -336,7 +335,7 @@ export class ImageCache {
       if (entry.copy) await this.#store.release(entry.copy.name);
     }
     await this.#save();
-    const removed = await this.#store.sweep(names, this.#intervals.grace);
+    const removed = await this.#store.sweep(names, this.#intervals.graceMs);
     if (removed > 0)
       this.#log.info(
         { removed },

@@ -5,9 +5,9 @@ import { messageOf } from '../lib/errors.ts';
 import { isPublicAddress, parseUrl } from '../lib/network.ts';
 import { ImageError } from './decoder.ts';
 
-/** Options for tests, which fetch from a local server. Only `site` is set in the service. */
+/** Options for tests, which fetch from a local server. The service only sets `site`. */
 export interface ConnectorOptions {
-  /** Whether an address may be connected to; `isPublicAddress` unless given. */
+  /** Whether an address may be connected to; by default `isPublicAddress`. */
   readonly allow?: (address: string) => boolean;
   /** Name servers to ask instead of the system's. */
   readonly nameServers?: readonly string[];
@@ -20,9 +20,9 @@ export interface ConnectorOptions {
 }
 
 /**
- * Fetches images from untrusted addresses: over https only, and only from the public internet. Host names are resolved
- * here, all their addresses are checked, and the connection goes to one of those, so that a name that resolves differently
- * later gains nothing. The resolver uses no thread of the pool that writes files, unlike the system's.
+ * Fetches images from untrusted addresses: only over https, and only from the public internet. Host names are resolved
+ * here and all their addresses are checked; the connection goes to one of these, so a host name cannot change its
+ * address after the check. Unlike the system's resolver, this one does not use the threads that write files.
  */
 export class ImageConnector {
   readonly #allow: (address: string) => boolean;
@@ -46,8 +46,7 @@ export class ImageConnector {
   }
 
   /**
-   * Fetches up to 8 MiB within ten seconds. Checks that the response has the content type of an image; the decoder checks
-   * the bytes.
+   * Fetches up to 8 MiB within ten seconds. Checks the content type of the response; the decoder checks the bytes.
    * @throws {ImageError} for every failure, and when `signal` is aborted
    */
   async fetch(url: string, signal?: AbortSignal): Promise<Buffer> {
@@ -69,7 +68,7 @@ export class ImageConnector {
     }
   }
 
-  /** Ends all connections; current fetches fail. */
+  /** Closes all connections; current fetches fail. */
   async close(): Promise<void> {
     this.#resolver.cancel();
     await this.#agent.destroy();
@@ -108,7 +107,7 @@ export class ImageConnector {
 
   async #dialChecked(options: buildConnector.Options): Promise<Socket> {
     const addresses = await this.#addressesOf(options.hostname.replace(/^\[|\]$/g, ''));
-    // Not which one: failures are public, and names of the operator's own network lead to addresses, too.
+    // The message does not name the address: failures are public, and a host name may be one of the operator's network.
     if (!addresses.every((address) => this.#allow(address)))
       throw new ImageError('leads to an address that is not public');
     let failure: unknown;
@@ -143,13 +142,13 @@ export class ImageConnector {
 
 const maxRedirects = 3;
 
-/** How many of a host's addresses are tried, and for how many milliseconds each. */
+/** Maximum number of a host's addresses that are tried, and the milliseconds for each. */
 const maxAttempts = 3;
 const attemptTime = 4_000;
 
 const maxBytes = 8 * 1024 * 1024;
 
-/** The content types of images that can be decoded; storage services send octet-stream for every file. */
+/** The content types of images that can be decoded. Storage services send octet-stream for every file. */
 const types = new Set([
   'image/apng',
   'image/gif',
@@ -211,7 +210,7 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw new ImageError(tooBig);
 }
 
-/** Ends the response without reading the rest, which may be endless. */
+/** Closes the response without reading the rest, which may be endless. */
 function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {}).destroy();
 }

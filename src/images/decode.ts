@@ -3,10 +3,10 @@ import { messageOf } from '../lib/errors.ts';
 import { escapeXml } from '../lib/text.ts';
 import type { VariantWidth, ImageKind } from './store.ts';
 
-/** The size of a copy: that of a full copy, by its kind, or the width of a smaller one. */
+/** The size of a copy: the kind of a full copy, or the width of a smaller one. */
 export type CopySize = ImageKind | VariantWidth;
 
-/** A copy of an image: WebP without metadata; width and height in pixels. */
+/** A copy of an image: WebP without metadata. Width and height are in pixels. */
 export interface DecodedImage {
   readonly bytes: Buffer;
   readonly width: number;
@@ -14,8 +14,8 @@ export interface DecodedImage {
 }
 
 /**
- * Decodes an untrusted image and makes its copy: the first frame, upright, in sRGB, shrunk to `size` and never
- * enlarged. Reads only JPEG, PNG, WebP and GIF, although the library reads more.
+ * Decodes an untrusted image and makes its copy: the first frame, upright, in sRGB, shrunk to `size` but never
+ * enlarged. Reads only JPEG, PNG, WebP and GIF, although the library can read more.
  * @throws {Error} for another format, a damaged image, or too many pixels
  */
 export async function decode(bytes: Uint8Array, size: CopySize): Promise<DecodedImage> {
@@ -39,7 +39,7 @@ export async function decode(bytes: Uint8Array, size: CopySize): Promise<Decoded
 
 const maxPixels = 40_000_000;
 
-/** A WebP has no longer side. */
+/** The maximum width and height of a WebP. */
 const maxSidePx = 16_384;
 
 const boxes: Readonly<Record<CopySize, { width: number; height: number }>> = {
@@ -65,19 +65,19 @@ sharp.concurrency(1);
 export interface ShareCard {
   readonly site: string;
   readonly name: string;
-  /** Whether a tick follows its name, if a font has one. */
+  /** Whether a tick follows the name, if a font has one. */
   readonly verified: boolean;
-  /** Its category and servers, in a line. */
+  /** The category and the number of servers, in one line. */
   readonly facts: string;
   readonly description: string;
   readonly isRightToLeft: boolean;
-  /** The colour of the site, as #rrggbb. */
+  /** The site's colour, as #rrggbb. */
   readonly accent: string;
   /** A copy of the bot's avatar, as `decode` makes it. */
   readonly avatar: Uint8Array | null;
 }
 
-/** Draws a share card, a PNG. Long texts are cut, and a text is left out if no font has its letters. */
+/** Draws a share card as PNG. Long texts are cut; texts whose letters no font has are left out. */
 async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
   const { avatar, accent, isRightToLeft } = card;
   const beside = avatar === null ? marginPx : marginPx + avatarPx + 40;
@@ -117,7 +117,7 @@ async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
 
 const [widthPx, heightPx, marginPx, avatarPx, radiusPx, bandPx] = [1200, 630, 80, 208, 40, 104];
 
-/** A white square of the size of the avatar with round corners, on nothing. */
+/** A white square of the avatar's size with round corners, on a transparent background. */
 const roundedSquare = {
   input: Buffer.from(
     Uint8Array.from({ length: avatarPx * avatarPx * 4 }, (_, i) => {
@@ -134,11 +134,11 @@ const roundedSquare = {
 type Drawn = { readonly data: Buffer; readonly info: OutputInfo } | undefined;
 type Look = Pick<ShareCard, 'isRightToLeft'> &
   Readonly<Record<'font' | 'colour', string>> & {
-    /** Markup behind the text. */
+    /** Markup after the text. */
     readonly after?: string;
   };
 
-/** Draws as much of a text as fits into the box; undefined if nothing is to be seen. */
+/** Draws as much of a text as fits into the box; undefined if nothing is visible. */
 async function fitText(text: string, look: Look, maxWidth: number, maxHeight: number): Promise<Drawn> {
   const all = [...new Intl.Segmenter().segment(await keepDrawable(text))].map(({ segment }) => segment);
   for (let count = all.length; count > 0; count = Math.floor(count * 0.9)) {
@@ -150,7 +150,7 @@ async function fitText(text: string, look: Look, maxWidth: number, maxHeight: nu
   return undefined;
 }
 
-/** Returns the text without the symbols that no font has; empty if no font has one of its letters. */
+/** Removes the symbols that no font has. Returns an empty text if no font has one of the letters. */
 async function keepDrawable(text: string): Promise<string> {
   let kept = '';
   for (const character of text) {
@@ -160,7 +160,7 @@ async function keepDrawable(text: string): Promise<string> {
   return kept;
 }
 
-/** Whether a font has this character. Without one it is a box with the edge of a code point that has no character. */
+/** Whether a font has this character. A missing one looks like the box of a code point without a character. */
 async function hasGlyph(character: string): Promise<boolean> {
   const known = glyphs.get(character);
   if (known !== undefined) return known;
@@ -173,10 +173,10 @@ async function hasGlyph(character: string): Promise<boolean> {
   return edges[0] !== edges[1];
 }
 
-/** By character. */
+/** Character → whether a font has it. */
 const glyphs = new Map<string, boolean>();
 
-/** Draws a text in lines of a width in pixels, as RGBA; undefined if it has no ink. */
+/** Draws a text as RGBA, in lines of a width in pixels; undefined if nothing is visible. */
 async function drawText(
   text: string,
   { font, colour, after = '', isRightToLeft }: Look,
@@ -189,12 +189,12 @@ async function drawText(
   return await image.toBuffer({ resolveWithObject: true }).catch(() => undefined);
 }
 
-/** A message to this process: one image at a time, to decode or to draw. */
+/** A message to this process, with one image to decode or draw. */
 export type DecodeRequest =
   | { readonly bytes: Uint8Array; readonly size: CopySize }
   | { readonly card: ShareCard };
 
-/** The response of this process: the image, or the reason for a failure. */
+/** The response of this process: the image, or the reason for the failure. */
 export type DecodeResponse = { readonly image: DecodedImage } | { readonly fault: string };
 
 process.on('message', (request: DecodeRequest) => {

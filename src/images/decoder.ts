@@ -7,9 +7,10 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 import type { CopySize, DecodedImage, ShareCard, DecodeResponse, DecodeRequest } from './decode.ts';
 
 /**
- * Decodes and draws images in a separate process, one at a time and at a low priority. An image that crashes the decoder harms
- * nothing else, one that takes too long is killed, and the threads that write files stay free. The process has no
- * environment and so no secrets. It starts with the first image, and ends after a while without work or with this process.
+ * Decodes and draws images in a separate process, one at a time and at low priority. A crash there does not affect the
+ * service, an image that takes too long is killed, and the threads that write files stay free. The process has no
+ * environment and therefore no secrets. It starts with the first image, and ends after a while without work or with
+ * this process.
  */
 export class Decoder {
   #child: ChildProcess | undefined;
@@ -18,7 +19,7 @@ export class Decoder {
   #closed = false;
   readonly #timeLimitMs: number;
 
-  /** @param timeLimitMs what an image may take before its process is killed */
+  /** @param timeLimitMs maximum time for an image before its process is killed */
   constructor(timeLimitMs = 20_000) {
     this.#timeLimitMs = timeLimitMs;
   }
@@ -33,7 +34,7 @@ export class Decoder {
     return (await this.#queue.run(async () => await this.#decodeNow({ card }))).bytes;
   }
 
-  /** Ends the process; images that wait fail. */
+  /** Ends the process; waiting images fail. */
   async close(): Promise<void> {
     this.#closed = true;
     const exited = this.#stop();
@@ -90,10 +91,10 @@ function startProcess(): ChildProcess {
   child.unref();
   child.channel?.unref();
   try {
-    // At the lowest, a machine whose cores are busy would take most images for ones that never end.
+    // At the lowest priority, most images would exceed their time on a machine with busy cores.
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // A service whose own priority is lower may not raise that of a child; it keeps the lower one.
+    // A service with a lower priority may not raise that of a child; the child keeps the lower one.
   }
   return child;
 }
@@ -126,8 +127,8 @@ function createExitError(): ImageError {
 }
 
 /**
- * Why an image could not be fetched: a sentence without its subject, the address. `retry` says what waits before it is
- * requested again: this image, or every image of its host. An SVG is never retried, because no copies of SVGs are made.
+ * The reason why an image could not be fetched, as a sentence without its subject, the address. `retry` says what is
+ * retried later: this image, or all images of its host. An SVG is never retried, because SVGs are not copied.
  */
 export class ImageError extends BotshelfError {
   readonly retry: RetryScope;

@@ -7,19 +7,22 @@ import { type Decoder, ImageError } from './decoder.ts';
 import type { ImageCopy, ImageEntry, ImageStore } from './store.ts';
 
 interface HostQueueOptions<T> {
-  /** The maximum number of items in progress; never two of one host. */
-  readonly concurrency: number;
-  /** Does an item, and returns whether its host works. Never rejects. */
+  /** Maximum number of items in progress. */
+  readonly maxConcurrent: number;
+  /** Processes an item. Resolves with whether its host works; never rejects. */
   readonly work: (item: T) => Promise<boolean>;
-  /** Milliseconds that a host is left alone after it failed; doubled each time until it works again. */
-  readonly rest: { readonly first: number; readonly max: number };
+  /** Milliseconds to pause a host after a failure, doubled with each failure in a row. */
+  readonly pauseMs: { readonly first: number; readonly max: number };
 }
 
-/** A queue of items that each belong to a host. Hosts take turns, so that a slow or broken one holds up its own items alone. */
+/**
+ * A queue of items that belong to hosts. A host works on one item at a time, and hosts take turns, so a slow or broken
+ * host delays only its own items.
+ */
 export class HostQueue<T> {
   readonly #options: HostQueueOptions<T>;
   readonly #hosts = new Map<string, Host<T>>();
-  /** Hosts that have work and may be worked on, in the order of their turns. */
+  /** The hosts whose next item may start, in order of their turns. */
   readonly #ready = new Set<Host<T>>();
   readonly #running = new Set<Promise<void>>();
   readonly #onIdle: (() => void)[] = [];
@@ -30,12 +33,12 @@ export class HostQueue<T> {
     this.#options = options;
   }
 
-  /** Items that wait or are worked on. */
+  /** The number of items that wait or are in progress. */
   get left(): number {
     return this.#left;
   }
 
-  /** Adds an item of a host; an urgent one goes before those that are not. */
+  /** Adds an item of a host. Urgent items of the host go first. */
   add(name: string, item: T, urgent: boolean): void {
     if (this.#closed) return;
     const host = this.#hosts.get(name) ?? { name, urgent: [], others: [], failures: 0, busy: false };
@@ -46,12 +49,11 @@ export class HostQueue<T> {
     this.#startNext();
   }
 
-  /** Resolves when nothing is left. */
   async idle(): Promise<void> {
     if (this.#left > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Starts no more work; resolves when what has started is done. */
+  /** Starts no more work; resolves when the work in progress is done. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#running);
@@ -60,7 +62,7 @@ export class HostQueue<T> {
 
   #startNext(): void {
     for (const host of this.#ready) {
-      if (this.#closed || this.#running.size >= this.#options.concurrency) return;
+      if (this.#closed || this.#running.size >= this.#options.maxConcurrent) return;
       this.#ready.delete(host);
       const item = host.urgent.pop() ?? host.others.pop();
       if (item === undefined) continue;
@@ -74,17 +76,17 @@ export class HostQueue<T> {
 
   async #runOne(host: Host<T>, item: T): Promise<void> {
     host.busy = true;
-    const works = await this.#options.work(item);
+    const isHostUp = await this.#options.work(item);
     host.busy = false;
-    host.failures = works ? 0 : host.failures + 1;
+    host.failures = isHostUp ? 0 : host.failures + 1;
     this.#setLeft(this.#left - 1);
     if (host.urgent.length === 0 && host.others.length === 0) this.#hosts.delete(host.name);
-    else if (works) this.#ready.add(host);
+    else if (isHostUp) this.#ready.add(host);
     else this.#pause(host);
   }
 
   #pause(host: Host<T>): void {
-    const { first, max } = this.#options.rest;
+    const { first, max } = this.#options.pauseMs;
     host.busy = true;
     const wake = (): void => {
       host.busy = false;
@@ -106,11 +108,11 @@ interface Host<T> {
   readonly others: T[];
   /** Failures in a row. */
   failures: number;
-  /** Worked on, or left alone after a failure. */
+  /** Whether an item is in progress, or the host is paused. */
   busy: boolean;
 }
 
-/** Fetches an image's bytes. Rejects with an ImageError, also when the signal is aborted. */
+/** Fetches the bytes of an image. Rejects with an ImageError, also when the signal is aborted. */
 export type FetchImage = (url: string, signal: AbortSignal) => Promise<Buffer>;
 
 interface ImageQueueOptions {
@@ -119,42 +121,42 @@ interface ImageQueueOptions {
   readonly store: ImageStore;
   readonly log: Log;
   readonly intervals: Intervals;
-  /** Whether a bot still refers to an image that waited. */
+  /** Whether a bot still refers to an image. */
   readonly isWanted: (entry: ImageEntry) => boolean;
-  /** Replaces the copy of an entry, which still has the old one. */
+  /** Replaces the copy of an entry; the entry still has the old one. */
   readonly onCopy: (entry: ImageEntry, copy: ImageCopy) => Promise<void>;
-  /** Called when an image has failed; its copy stays. */
+  /** Called when an image has failed. Its copy stays. */
   readonly onFailure: (entry: ImageEntry) => void;
 }
 
 const minuteMs = 60_000;
 
-/** The times of the image cache. Milliseconds. */
+/** The intervals of the image cache, in milliseconds. */
 export const defaultIntervals = {
-  /** How old a copy gets before it is fetched again. */
-  refresh: 90 * 24 * 60 * minuteMs,
-  /** The wait after an image's first failure. It doubles with each failure, up to `lastRetry`. */
-  firstRetry: minuteMs,
-  lastRetry: 24 * 60 * minuteMs,
-  /** How long a form waits for the images that it names. */
-  formWait: 3_000,
-  /** How often failed images are checked for a retry. */
-  tick: 15_000,
-  /** The pause after a host fails; it doubles too. */
-  hostRest: 1_000,
-  maxHostRest: 5 * minuteMs,
+  /** The age at which a copy is refreshed. */
+  refreshMs: 90 * 24 * 60 * minuteMs,
+  /** The wait after an image's first failure; it doubles with each failure, up to `lastRetryMs`. */
+  firstRetryMs: minuteMs,
+  lastRetryMs: 24 * 60 * minuteMs,
+  /** Maximum time that a form waits for its images. */
+  formWaitMs: 3_000,
+  /** The time between checks for images to retry. */
+  retryCheckMs: 15_000,
+  /** The pause after a host's first failure; it doubles with each failure, up to `maxHostPauseMs`. */
+  firstHostPauseMs: 1_000,
+  maxHostPauseMs: 5 * minuteMs,
   /** The pause after an error of this machine, such as a full disk. */
-  ownRest: minuteMs,
-  /** The grace period of an entry, and then of its file, after the last bot that referred to it. */
-  grace: 24 * 60 * minuteMs,
-  round: 60 * minuteMs,
-  save: 1_000,
-  progress: 10_000,
+  storePauseMs: minuteMs,
+  /** The grace period after the last reference to an image: first for its entry, then for its file. */
+  graceMs: 24 * 60 * minuteMs,
+  cleanUpMs: 60 * minuteMs,
+  saveMs: 1_000,
+  progressMs: 10_000,
 };
 
 export type Intervals = Readonly<typeof defaultIntervals>;
 
-/** Fetches, decodes and stores the images that are due, and logs how far it is while there is work. */
+/** Fetches, decodes and stores the images that are due. Logs its progress while it works. */
 export class ImageQueue {
   readonly #options: ImageQueueOptions;
   readonly #hosts: HostQueue<ImageEntry>;
@@ -168,9 +170,9 @@ export class ImageQueue {
     const { intervals } = options;
     this.#options = options;
     this.#hosts = new HostQueue({
-      concurrency: maxFetches,
+      maxConcurrent: maxFetches,
       work: async (entry) => await this.#work(entry),
-      rest: { first: intervals.hostRest, max: intervals.maxHostRest },
+      pauseMs: { first: intervals.firstHostPauseMs, max: intervals.maxHostPauseMs },
     });
   }
 
@@ -178,20 +180,20 @@ export class ImageQueue {
     return this.#hosts.left;
   }
 
-  /** Adds an image if it is due: without a copy or with an old one, and not failed a short time ago. */
+  /** Adds an image if it is due: it has no copy or an old one, and did not fail a short time ago. */
   add(entry: ImageEntry, urgent: boolean): void {
     if (this.#closing.signal.aborted || entry.queued || !this.#isDue(entry)) return;
     entry.queued = true;
-    this.#progress ??= setInterval(() => this.#logProgress(), this.#options.intervals.progress).unref();
+    this.#progress ??= setInterval(() => this.#logProgress(), this.#options.intervals.progressMs).unref();
     this.#hosts.add(hostOf(entry.url), entry, urgent);
   }
 
-  /** Resolves when nothing is left. */
+  /** Resolves when no image is left. */
   async idle(): Promise<void> {
     await this.#hosts.idle();
   }
 
-  /** Ends all work in progress except the decoder. */
+  /** Stops all work in progress except in the decoder. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#progress);
@@ -201,10 +203,10 @@ export class ImageQueue {
   #isDue({ copy, failure }: ImageEntry): boolean {
     const now = Date.now();
     if (failure) return failure.retryAt <= now;
-    return copy === null || copy.fetchedAt + this.#options.intervals.refresh <= now;
+    return copy === null || copy.fetchedAt + this.#options.intervals.refreshMs <= now;
   }
 
-  /** Fetches an image. Returns whether its host works. */
+  /** Processes an image until it is stored or fails. Resolves with whether its host works. */
   async #work(entry: ImageEntry): Promise<boolean> {
     let result: Result = 'again';
     while (result === 'again' && this.#options.isWanted(entry) && this.#isDue(entry)) {
@@ -225,7 +227,7 @@ export class ImageQueue {
         return this.#closing.signal.aborted ? 'done' : 'again';
       }
       const retry = error instanceof ImageError ? error.retry : 'image';
-      // A missing avatar is logged; an image in a page has its text instead.
+      // Only an image in a page can be refused, because its text replaces it. A missing avatar is a failure.
       if (retry === 'never' && entry.kind === 'wide') this.#refuse(entry, messageOf(error));
       else this.#fail(entry, messageOf(error));
       return retry === 'host' ? 'host failed' : 'done';
@@ -242,10 +244,10 @@ export class ImageQueue {
     await onCopy(entry, { name, width, height, fetchedAt: Date.now() });
   }
 
-  /** Looks again when a copy would be old. */
+  /** Tries again when a copy would be due for a refresh. */
   #refuse(entry: ImageEntry, message: string): void {
     const { log, intervals, onFailure } = this.#options;
-    entry.failure = { count: 1, retryAt: Date.now() + intervals.refresh, message, since: null };
+    entry.failure = { count: 1, retryAt: Date.now() + intervals.refreshMs, message, since: null };
     onFailure(entry);
     log.debug({ url: entry.url, message }, `${entry.url} ${message}`);
   }
@@ -262,20 +264,20 @@ export class ImageQueue {
     log.debug(fields, `${entry.url} ${message}`);
   }
 
-  /** Waits before the same image is tried again, because the error is one of this machine and not of the image. */
+  /** Pauses before the same image is tried again, because the error is of this machine. */
   async #pause(message: string): Promise<void> {
     const { log, intervals } = this.#options;
     log.error(
       { error: message },
       `could not store an image: ${message}; check the folder of the image cache, retrying`,
     );
-    await wait(intervals.ownRest, undefined, { signal: this.#closing.signal }).catch(() => {});
+    await wait(intervals.storePauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 
   #logProgress(): void {
     const [fetched, failed, left] = [this.#fetched, this.#failed, this.left];
     const message = `image cache: ${fetched} fetched, ${failed} failed, ${left} left`;
-    // The images of a host that fails may wait for days.
+    // Skips repeated lines: the images of a failing host may wait for days.
     if (message !== this.#lastProgress) this.#options.log.info({ fetched, failed, left }, message);
     this.#lastProgress = message;
     if (left > 0) return;
@@ -287,17 +289,17 @@ export class ImageQueue {
   }
 }
 
-/** The maximum number of images fetched at a time; one per host. */
+/** Maximum number of images fetched at a time, from different hosts. */
 const maxFetches = 4;
 
-/** `again`: an error of this machine, not of the image. */
+/** `again`: an error of this machine, after which the same image is tried again. */
 type Result = 'done' | 'host failed' | 'again';
 
 function hostOf(url: string): string {
   return parseUrl(url)?.host ?? '';
 }
 
-/** Returns the milliseconds until an image that failed `count` times is retried, varied by a quarter. */
-export function retryDelay(count: number, { firstRetry, lastRetry }: Intervals): number {
-  return computeBackoff(count, firstRetry, lastRetry) * (0.75 + Math.random() / 2);
+/** Returns the milliseconds until an image that failed `count` times is retried, varied by up to a quarter. */
+export function retryDelay(count: number, { firstRetryMs, lastRetryMs }: Intervals): number {
+  return computeBackoff(count, firstRetryMs, lastRetryMs) * (0.75 + Math.random() / 2);
 }

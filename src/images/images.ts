@@ -13,10 +13,10 @@ import type { Log } from '../lib/log.ts';
 import { basePathOf } from '../lib/network.ts';
 import { type ImageCache, openImageCache } from './cache.ts';
 
-/** The copies of images that a service has. */
+/** The image copies of a service. */
 export interface OpenImages {
   readonly cache: ImageCache;
-  /** Keeps the copies and the catalogue in step. */
+  /** Keeps the copies and the catalogue in sync. */
   follow(catalogue: Catalogue): void;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export async function openImages(
   { var: folder, baseUrl }: { readonly var: string; readonly baseUrl: string },
   log: Log,
 ): Promise<OpenImages> {
-  // Imported here only: its HTTP client takes a sixth of a start.
+  // Imported here, because its HTTP client takes a sixth of the start-up time.
   const { ImageConnector } = await import('./connector.ts');
   const connector = new ImageConnector({ site: baseUrl });
   const cache = await openImageCache({
@@ -48,8 +48,8 @@ export async function openImages(
 }
 
 /**
- * Keeps the image cache and the catalogue in step: fetches the images that bots name, and reloads a bot when a copy of
- * one of its images is stored or removed. Starts once every bot of the catalogue is unpacked.
+ * Keeps the image cache and the catalogue in sync: fetches the images that bots name, and reloads a bot when a copy of
+ * its images appears or disappears. Starts once every bot of the catalogue is unpacked.
  * @returns a function that stops it
  */
 export function followImages(catalogue: Catalogue, cache: ImageCache): () => void {
@@ -77,8 +77,8 @@ export function followImages(catalogue: Catalogue, cache: ImageCache): () => voi
 }
 
 /**
- * Yields the images that each bot names, with those in its pages. Reloads bots whose record differs from the cache, such as
- * one of an earlier run.
+ * Yields each bot with the images that it names and those in its pages. Reloads bots whose record differs from the
+ * cache, such as records of an earlier run.
  */
 export function* listNamedImages(
   catalogue: Pick<Catalogue, 'store' | 'look'>,
@@ -92,7 +92,7 @@ export function* listNamedImages(
   }
 }
 
-/** Returns a bot's images, and the first images in its pages among the previews. */
+/** Returns a bot's images, with the first images in its pages added to the previews. */
 function listImages(bot: IndexedBot, { avatar, cover, preview } = parseListElement(bot).images): FullImages {
   const inPages = listPageImages(bot).filter((url) => url !== avatar);
   return { avatar, cover, preview: [...preview, ...inPages.slice(0, maxPageImages)] };

@@ -5,48 +5,45 @@ import { isError } from '../lib/errors.ts';
 import { FairQueue } from '../lib/serial-queue.ts';
 import type { ImageKind, ImageName } from './store.ts';
 
-/** An image by its address. */
+/** An image: its kind and address. */
 export interface NamedImage {
   readonly kind: ImageKind;
   readonly url: string;
 }
 
 /**
- * Copies of images that forms name and no bot refers to yet. They are kept in memory for some minutes; the least recently used
- * one goes first.
+ * Copies of images that forms name and no bot refers to yet. They are kept in memory for some minutes; the least
+ * recently used are dropped first.
  */
 export class ImagePreviews {
   readonly #make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>;
   readonly #waitMs: number;
   readonly #queue = new FairQueue(8);
-  /** By kind and address; without bytes if it failed a short time ago. */
+  /** By kind and address; without bytes if the image failed a short time ago. */
   readonly #kept = new LRUCache<string, { readonly name: ImageName; readonly bytes: Buffer | null }>({
     maxSize: maxBytes,
     sizeCalculation: ({ bytes }, key) => (bytes?.length ?? 0) + key.length * 2 + 500,
   });
 
-  /**
-   * @param make fetches and decodes an image
-   * @param waitMs that a form waits for its images
-   */
+  /** @param make fetches and decodes an image @param waitMs maximum time that a form waits for its images */
   constructor(make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>, waitMs: number) {
     this.#make = make;
     this.#waitMs = waitMs;
   }
 
-  /** Returns the name of the copy of an image; undefined if there is none. */
+  /** Returns the name of an image's copy; undefined without a copy. */
   nameOf(image: NamedImage): ImageName | undefined {
     const kept = this.#kept.get(keyOf(image));
     return kept?.bytes ? kept.name : undefined;
   }
 
-  /** Returns the copy with that name; undefined if there is none. */
+  /** Returns the copy with this name; undefined if it does not exist. */
   read(name: ImageName): Buffer | undefined {
     for (const kept of this.#kept.values()) if (kept.name === name) return kept.bytes ?? undefined;
     return undefined;
   }
 
-  /** Fetches the images of a form one after the other, when it is the turn of its client. Resolves after some seconds at most. */
+  /** Fetches the images of a form one after the other; clients take turns. Resolves after at most `waitMs`. */
   async fetch(images: readonly NamedImage[], client: string): Promise<void> {
     const due = images.filter((image) => !this.#kept.has(keyOf(image)));
     if (due.length === 0) return;
@@ -71,8 +68,8 @@ function keyOf({ kind, url }: NamedImage): string {
   return `${kind} ${url}`;
 }
 
-/** Bytes of all copies together. */
+/** Maximum number of bytes of all copies together. */
 const maxBytes = 16 * 1024 * 1024;
-/** How long a copy is kept, and how long an image that failed is not tried again. */
+/** Milliseconds that a copy is kept, and that a failed image is not retried. */
 const copyMs = 600_000;
 const failureMs = 60_000;

@@ -8,15 +8,15 @@ import type { Decoder } from './decoder.ts';
 import type { ShareCard } from './decode.ts';
 import type { ImageStore } from './store.ts';
 
-/** A share card whose avatar is named by the path of its copy, such as `/appdata/<digest>.webp`. */
+/** A share card with the path of its avatar's copy, such as `/appdata/<digest>.webp`. */
 export type NamedShareCard = Omit<ShareCard, 'avatar'> & { readonly avatar: string | null };
 
-/** Returns the version of a card: another one for each content. */
+/** Returns the version of a card, which depends on its whole content. */
 export function toShareCardVersion(card: NamedShareCard): string {
   return hash('sha256', JSON.stringify(card)).slice(0, 32);
 }
 
-/** The share cards that were asked for lately, each a file `<version>.png`: a card is drawn for its first request. */
+/** The share cards that were requested lately, each in a file `<version>.png`. A card is drawn when it is first requested. */
 export class ShareCards {
   readonly #folder: string;
   readonly #decoder: Decoder;
@@ -33,11 +33,11 @@ export class ShareCards {
    * Returns a card as PNG.
    * @param client the address that requests it
    * @throws {BotshelfError} queue-full, when too many others wait to be drawn
-   * @throws {ImageError} when it cannot be drawn
+   * @throws {ImageError} when the card cannot be drawn
    */
   async get(card: NamedShareCard, client: string): Promise<Buffer> {
     const path = join(this.#folder, `${toShareCardVersion(card)}.png`);
-    // A power loss may have emptied it.
+    // A power loss may leave an empty file.
     const read = async (): Promise<Buffer | undefined> => {
       const bytes = await ignoreMissing(readFile(path));
       return bytes?.length === 0 ? undefined : bytes;
@@ -51,7 +51,7 @@ export class ShareCards {
   async #draw(card: NamedShareCard, path: string): Promise<Buffer> {
     const avatar = await this.#images.read(basename(card.avatar ?? '', '.webp'));
     const bytes = await this.#decoder.draw({ ...card, avatar: avatar ?? null });
-    // Where it cannot be stored, it is drawn again for the next request.
+    // If the card cannot be stored, it is drawn again for the next request.
     await this.#store(path, bytes).catch(() => {});
     return bytes;
   }

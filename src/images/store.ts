@@ -13,12 +13,12 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 const variantWidths = [128, 320] as const;
 export type VariantWidth = (typeof variantWidths)[number];
 
-/** Returns the path of a smaller copy. @param path a path of `cachedImages`, such as `/appdata/<digest>.webp` */
+/** Returns the path of a smaller copy. @param path the path of a full copy, such as `/appdata/<digest>.webp` */
 export function toVariantPath(path: string, width: VariantWidth): string {
   return path.replace(/\.webp$/, `.${width}.webp`);
 }
 
-/** Parses `<digest>`, the name of a full copy, or `<digest>.<width>`; undefined if it is neither. */
+/** Parses the name of a full copy, `<digest>`, or of a smaller one, `<digest>.<width>`; undefined for other names. */
 export function parseImageName(
   name: string,
 ): { readonly digest: string; readonly width: VariantWidth | undefined } | undefined {
@@ -37,8 +37,8 @@ interface Resizer {
 export type ImageName = string;
 
 /**
- * The folder of the copies, `<a>/<bc>/<name>.webp`, where a and bc are the first digits of the name, with their smaller
- * copies, `<name>.<width>.webp`. A file is written as a whole or not at all, and never changes.
+ * The folder of the copies. A full copy is `<a>/<bc>/<name>.webp`, where a and bc are the first digits of the name;
+ * smaller copies are next to it as `<name>.<width>.webp`. Files are written atomically and never change.
  */
 export class ImageStore {
   readonly #folder: string;
@@ -46,7 +46,7 @@ export class ImageStore {
   #removal: Promise<void> = Promise.resolve();
   /** Makes smaller copies one at a time. */
   readonly #makeQueue = new SerialQueue();
-  /** Name and width → the copy that is being made, so that it is made once for concurrent requests. */
+  /** Name and width → the copy in progress, which concurrent requests share. */
   readonly #making = new Map<string, Promise<Buffer | undefined>>();
 
   constructor(folder: string) {
@@ -66,17 +66,17 @@ export class ImageStore {
     return name;
   }
 
-  /** Reads the image of that name, or its copy of that width, or returns undefined. */
+  /** Reads an image or its copy of this width; undefined if it does not exist. */
   async read(name: string, width?: VariantWidth): Promise<Buffer | undefined> {
     if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
     const bytes = await ignoreMissing(readFile(this.#pathOf(name, width)));
-    // A power loss leaves a file without its bytes.
+    // A power loss may leave an empty file.
     return bytes?.length === 0 ? undefined : bytes;
   }
 
   /**
-   * Reads the copy of that width, which is made from the full copy for the first request. Returns the full copy if it cannot
-   * be made, undefined if there is no image.
+   * Reads the copy of this width, which is made from the full copy for the first request. Returns the full copy if
+   * that fails, undefined if the image does not exist.
    */
   async readVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {
     const stored = await this.read(name, width);
@@ -91,7 +91,7 @@ export class ImageStore {
     return await making;
   }
 
-  /** Returns the names of all stored images that have a full copy. */
+  /** Returns the names of all images with a full copy. */
   async names(): Promise<Set<ImageName>> {
     const names = new Set<ImageName>();
     for await (const { files } of this.#folders()) {
@@ -104,8 +104,8 @@ export class ImageStore {
   }
 
   /**
-   * Starts the grace period of an image that nothing refers to any more. When the file cannot be touched, the period has
-   * started when the file was written.
+   * Starts the grace period of an unreferenced image by touching its file. If that fails, the period counts from when
+   * the file was written.
    */
   async release(name: ImageName): Promise<void> {
     const now = new Date();
@@ -113,8 +113,8 @@ export class ImageStore {
   }
 
   /**
-   * Removes the files that are not in `named` and were written or released more than `grace` milliseconds ago. One that is
-   * stored again during the call stays.
+   * Removes the files of images that are not in `named` and were written or released more than `grace` milliseconds
+   * ago. Keeps an image that is stored again during the call.
    * @returns the number of files removed
    */
   async sweep(named: ReadonlySet<ImageName>, grace: number): Promise<number> {
@@ -137,7 +137,7 @@ export class ImageStore {
     if (full === undefined) return undefined;
     const smaller = await decoder.decode(full, width).catch(() => undefined);
     if (smaller === undefined) return full;
-    // Where it cannot be stored, it is made again for the next request.
+    // If the copy cannot be stored, it is made again for the next request.
     await writeAtomically(this.#pathOf(name, width), smaller.bytes, { fsync: 'content' }).catch(() => {});
     return smaller.bytes;
   }
@@ -177,10 +177,10 @@ export interface ImagePlace {
   readonly height: number;
 }
 
-/** The use of an image, which decides the size of its copy. Covers and previews are wide. */
+/** The use of an image, on which the size of its copy depends. Covers and previews are wide. */
 export type ImageKind = 'avatar' | 'wide';
 
-/** The cached copy of an image. Pixels, and milliseconds since the epoch. */
+/** The copy of an image, in pixels; times in milliseconds since the epoch. */
 export interface ImageCopy {
   readonly name: ImageName;
   readonly width: number;
@@ -188,12 +188,12 @@ export interface ImageCopy {
   readonly fetchedAt: number;
 }
 
-/** How often an image has failed in a row, and when it is retried. Milliseconds since the epoch. */
+/** The failures of an image in a row, and the time of the next retry, in milliseconds since the epoch. */
 export interface FetchFailure {
   readonly count: number;
   readonly retryAt: number;
   readonly message: string;
-  /** When it failed first; null if it works, but no copies are made of its kind, such as the SVG of a badge. */
+  /** When the image first failed; null if it is refused, because no copies are made of its kind, such as an SVG. */
   readonly since: number | null;
 }
 
@@ -204,19 +204,19 @@ export interface ImageEntry {
   /** The last good copy. */
   copy: ImageCopy | null;
   failure: FetchFailure | null;
-  /** The bots that refer to it, or did. */
+  /** The bots that refer to the image or did. */
   bots: BotId | Set<BotId> | null;
-  /** The number of the last scan of the catalogue that found it. */
+  /** The number of the last scan of the catalogue that found the image. */
   seenIn: number;
-  /** When a scan first found that no bot refers to it. Milliseconds since the epoch. */
+  /** When a scan first found no reference to the image, in milliseconds since the epoch. */
   unwantedSince: number | null;
   queued: boolean;
 }
 
 /**
- * All images, by kind and address, in memory and in a file: one line per image after its checksum; the last line of an
- * image counts. Changes are appended, and the file is rewritten when most lines are out of date. An incomplete or invalid
- * line is ignored, and so is a file of another format: it is a cache.
+ * All images by kind and address, in memory and in a file. Each line has a checksum and an image; the last line of an
+ * image counts. Changes are appended; the file is rewritten when most of its lines are outdated. Invalid and
+ * incomplete lines are ignored, and so is a file of another format, because the index is a cache.
  */
 export class ImageIndex {
   readonly #path: string;
@@ -233,7 +233,7 @@ export class ImageIndex {
     this.#path = path;
   }
 
-  /** Reads the file at `path`, which need not exist. */
+  /** Opens the index in the file at `path`, which may be missing. */
   static async open(path: string): Promise<ImageIndex> {
     const index = new ImageIndex(path);
     const { lines, whole } = await readLines(path, (line) => index.#applyLine(line));
@@ -264,7 +264,7 @@ export class ImageIndex {
     return failures;
   }
 
-  /** Returns why the last attempt for an image failed, unless it was refused; `<url> <message>` is a sentence. */
+  /** Returns why the last attempt for an image failed, unless it was refused. `<url> <message>` is a sentence. */
   failureOf(url: string): Failure | undefined {
     for (const images of Object.values(this.#entries)) {
       const { message = '', since = null } = images.get(url)?.failure ?? {};
@@ -273,7 +273,7 @@ export class ImageIndex {
     return undefined;
   }
 
-  /** Returns the entry of an image, a new one if needed. */
+  /** Returns the entry of an image, creating it if needed. */
   getOrCreate(kind: ImageKind, url: string): ImageEntry {
     const known = this.#entries[kind].get(url);
     if (known) return known;
@@ -296,12 +296,12 @@ export class ImageIndex {
     this.noteChange(entry);
   }
 
-  /** Notes that an entry has changed; `flush` writes it. */
+  /** Marks an entry as changed; `flush` writes it. */
   noteChange(entry: ImageEntry): void {
     this.#changed.add(entry);
   }
 
-  /** Writes the changed entries. When it rejects, they are kept for the next time. */
+  /** Writes the changed entries. If it rejects, they are kept for the next call. */
   async flush(): Promise<void> {
     await this.#writes.run(async () => await this.#write());
   }
@@ -374,7 +374,7 @@ export class ImageIndex {
 
 const magic = 'botshelf images 1\n';
 
-/** Lines that may be out of date, however few entries there are. */
+/** Minimum number of outdated lines before the file is rewritten. */
 const spareLines = 1_000;
 
 const blockLines = 1_000;
@@ -391,7 +391,7 @@ function formatChecksum(json: string): string {
   return crc32(json).toString(16).padStart(8, '0');
 }
 
-/** Reads the valid lines. Not `whole` when there is anything else in the file, or no file. */
+/** Reads the valid lines. `whole` is false if the file is missing or has anything else. */
 async function readLines(
   path: string,
   apply: (line: string) => boolean,

@@ -9,23 +9,24 @@ import { type Client, toClient } from '../lib/network.ts';
 
 export interface DatedFilesLimits<T> {
   readonly maxAgeMs: number;
-  /** Returns the time by which files are deleted for their age, which the clock alone does not decide. @throws {Error} */
+  /** Returns the time by which old files are deleted; the clock alone does not determine it. @throws {Error} */
   readonly confirmedTime: () => Promise<number>;
   readonly maxFiles: number;
   /**
-   * With more than `maxFiles`, the newest file of the largest group is deleted, so a flood pushes out no other group's.
+   * The group of a file. Above `maxFiles`, the newest file of the largest group is deleted, so a flood does not
+   * displace the files of other groups.
    */
   readonly groupOf: (entry: T) => string;
 }
 
 /**
- * A private folder of small texts, one file each, whose name begins with its time and cannot be guessed. Files that are
- * too old or too many are deleted. Metadata of each file, a `T`, is in memory.
+ * A private folder of small texts, one per file. A file's name begins with its time and cannot be guessed. Files that
+ * are too old or too many are deleted. The metadata of each file, a `T`, is in memory.
  */
 export class DatedFiles<T> {
   readonly #folder: string;
   readonly #limits: DatedFilesLimits<T>;
-  /** By the name of the file, the oldest first. */
+  /** By file name, oldest first. */
   readonly #entries = new Map<string, T>();
 
   constructor(folder: string, limits: DatedFilesLimits<T>) {
@@ -34,8 +35,8 @@ export class DatedFiles<T> {
   }
 
   /**
-   * Finds the files that are there. Other files are left alone.
-   * @param toEntry returns undefined for a file that is to be left alone too
+   * Reads the existing files. Ignores other files.
+   * @param toEntry returns the metadata of a file; undefined to ignore it
    * @throws a system error
    */
   async load(toEntry: (name: string) => T | undefined | Promise<T | undefined>): Promise<void> {
@@ -45,7 +46,7 @@ export class DatedFiles<T> {
     for (const name of (await readdir(this.#folder)).toSorted()) {
       if (!namePattern.test(name)) continue;
       if (this.#isOld(name, time)) await rm(join(this.#folder, name), { force: true });
-      // Only the clock says so: it is found at the next start.
+      // A file that is old only by this clock stays, and is found at the next start.
       else if (!this.#isOld(name)) {
         const entry = await toEntry(name);
         if (entry !== undefined) this.#entries.set(name, entry);
@@ -55,7 +56,7 @@ export class DatedFiles<T> {
     setInterval(() => void this.#deleteOld(), cleanUpMs).unref();
   }
 
-  /** Returns the names of the files that are not too old, with what is known of them, the oldest first. */
+  /** Returns the names and metadata of the files that are not too old, oldest first. */
   list(): [name: string, entry: T][] {
     return [...this.#entries].filter(([name]) => !this.#isOld(name));
   }
@@ -74,13 +75,13 @@ export class DatedFiles<T> {
     return name;
   }
 
-  /** Returns a text; undefined if there is none of that name, or it is too old. @throws a system error */
+  /** Returns a text; undefined if there is no file of that name, or it is too old. @throws a system error */
   async read(name: string): Promise<string | undefined> {
     if (!namePattern.test(name) || this.#isOld(name)) return undefined;
     return await ignoreMissing(readFile(join(this.#folder, name), 'utf8'));
   }
 
-  /** Deletes those of these files that are there. @throws a system error */
+  /** Deletes these files if they exist. @throws a system error */
   async delete(names: readonly string[]): Promise<void> {
     for (const name of names) {
       if (!this.#entries.has(name)) continue;
@@ -89,7 +90,7 @@ export class DatedFiles<T> {
     }
   }
 
-  /** Deletes files that are too old. A failure is retried the next time. */
+  /** Deletes files that are too old. A failure is retried next time. */
   async #deleteOld(): Promise<void> {
     const isAnyOld = [...this.#entries.keys()].some((name) => this.#isOld(name));
     const time = isAnyOld ? await this.#readConfirmedTime() : 0;
@@ -97,12 +98,12 @@ export class DatedFiles<T> {
     await this.delete([...old, ...this.#listExcess()]).catch(() => {});
   }
 
-  /** Returns 0 if it cannot be read: then nothing is deleted for its age. */
+  /** Returns 0 if the time cannot be read, so that no file is deleted for its age. */
   async #readConfirmedTime(): Promise<number> {
     return await this.#limits.confirmedTime().catch(() => 0);
   }
 
-  /** Returns the files above the limit among those that are not too old. */
+  /** Returns the files above the limit, among those that are not too old. */
   #listExcess(): string[] {
     const { maxFiles, groupOf } = this.#limits;
     const names = this.list();
@@ -114,7 +115,7 @@ export class DatedFiles<T> {
       else group.push(name);
     }
     return Array.from({ length: names.length - maxFiles }, () => {
-      // Of equal groups it is the one with the oldest file.
+      // Of groups of equal size, the one with the oldest file.
       const largest = [...groups.values()].reduce((a, b) => (b.length > a.length ? b : a));
       return largest.pop() ?? '';
     });
@@ -134,12 +135,11 @@ const namePattern = /^\d{13}-[0-9a-f]{32}$/;
 const cleanUpMs = 600_000;
 
 /**
- * Forms of people who have yet to log in, found by an id that cannot be guessed. They are kept for an hour, also across
- * restarts. If there are too many, some are deleted: the oldest of an address group, the newest of the largest network
- * in all.
+ * Forms of people who have yet to log in, each with an id that cannot be guessed. They are kept for an hour, also across
+ * restarts. Above the maximum, the oldest of an address group is deleted, and in total the newest of the largest network.
  */
 export class Drafts {
-  /** With the client that each comes from. No address is written down. */
+  /** The drafts with the client of each. Addresses are never written to disk. */
   readonly #files: DatedFiles<Client>;
 
   private constructor(folder: string, confirmedTime: () => Promise<number>) {
@@ -151,14 +151,14 @@ export class Drafts {
     });
   }
 
-  /** Opens the drafts in a folder, and creates the folder. @param confirmedTime that of `DatedFiles` @throws a system error */
+  /** Opens the drafts in a folder, creating the folder. @param confirmedTime as in `DatedFiles` @throws a system error */
   static async open(folder: string, confirmedTime: () => Promise<number>): Promise<Drafts> {
     const drafts = new Drafts(folder, confirmedTime);
     await drafts.#files.load((name) => ({ group: name, network: name }));
     return drafts;
   }
 
-  /** Saves a text. Returns its id, which only the person who wrote it may see. @throws {BotshelfError} unavailable */
+  /** Saves a text. Returns its id, which only the author of the text may see. @throws {BotshelfError} unavailable */
   async save(text: string, address: string): Promise<string> {
     const client = toClient(address);
     const id = await this.#files.add(text, client);
@@ -167,12 +167,12 @@ export class Drafts {
     return id;
   }
 
-  /** Returns the text of a draft; undefined if there is none, or it is too old. @throws a system error */
+  /** Returns the text of a draft; undefined if it does not exist or is too old. @throws a system error */
   async read(id: string): Promise<string | undefined> {
     return await this.#files.read(id);
   }
 }
 
-/** Each has 256 KiB at most, as a form has. */
+/** Each is at most as long as a form: 256 KiB. */
 const maxDrafts = 500;
 const maxPerGroup = 20;

@@ -20,48 +20,48 @@ interface HostReviewOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly proposals: Proposals;
   readonly pulls: HostPullsOptions;
-  /** The remote, as git takes it. */
+  /** The URL of the remote, as git accepts it. */
   readonly remote: string;
-  /** The short name of the branch there; null for the one with the name of the checked-out branch. */
+  /** The short name of the branch there; null for the name of the checked-out branch. */
   readonly branch: string | null;
-  /** The address of the repository's page at the host, and of a pull request's, before its number. */
+  /** The address of the repository's page at the host, and the address of a pull request before its number. */
   readonly home: string;
   readonly pullPage: string;
   /** The public address of the service. */
   readonly baseUrl: string;
   readonly log: Log;
-  /** Milliseconds between two rounds; 60 s by default. */
+  /** Milliseconds between rounds; 60 s by default. */
   readonly roundMs?: number;
 }
 
-/** A proposal as it is at the host. */
+/** The state of a proposal at the host. */
 interface Entry {
   readonly proposal: Proposal;
-  /** The commit of its pull request, and the title. */
+  /** The commit and the title of its pull request. */
   readonly commit: string;
   readonly title: string;
-  /** When it last could not be sent to the host, by `performance.now()`; 0 by default. */
+  /** When sending to the host last failed, by `performance.now()`; 0 by default. */
   failedAt: number;
 }
 
 /**
- * Sends proposals to the Git host for review: each waiting proposal becomes a branch with one commit and its pull
- * request, and the decision made there is applied here. One loop, apart from all requests, compares the proposals with
- * the remote's branches and the host's pull requests; what fails is retried, later each time. There is no store next to
- * these: the same proposal is always the same commit.
+ * Sends proposals to the Git host for review. Each waiting proposal becomes a branch with one commit and a pull
+ * request; the decision made there is applied here. One loop, separate from all requests, compares the proposals with
+ * the remote's branches and the host's pull requests; failures are retried with growing delays. Nothing else is
+ * stored: the same proposal is always the same commit.
  */
 export class HostReview {
   /** The address of the repository's page at the host. */
   readonly home: string;
   readonly #options: HostReviewOptions;
   readonly #roundMs: number;
-  /** Between two rounds, and after each push. */
+  /** The pause between rounds, and after each push. */
   readonly #pauseMs: number;
   readonly #abort = new AbortController();
   readonly #remote: Remote;
   readonly #pulls: HostPulls;
   readonly #failures: FailureLog;
-  /** Ref of a proposal → what it is at the host. */
+  /** Ref of a proposal → its state at the host. */
   #entries: ReadonlyMap<string, Entry> = new Map();
   #running: Promise<void> | undefined;
   /** Starts a round soon. */
@@ -85,23 +85,22 @@ export class HostReview {
     proposals.subscribe(() => this.wake());
   }
 
-  /** What does not work at the host; null if all does. */
+  /** The problem at the host; null if everything works. */
   get failure(): Failure | null {
     return this.#failures.current;
   }
 
-  /** Starts the rounds. */
   start(): void {
     this.#running = this.#run();
   }
 
-  /** Returns the address of the pull request of a proposal; undefined if none was seen. */
+  /** Returns the address of a proposal's pull request; undefined if there was no such request yet. */
   findLink(proposal: Proposal): string | undefined {
     const pull = this.#pulls.find(toBranch(proposal), proposal.sentAt);
     return pull && `${this.#options.pullPage}/${pull.number}`;
   }
 
-  /** Stops. Proposals that are not at the host yet are sent after the next start. */
+  /** Stops. Proposals that were not sent yet are sent after the next start. */
   async close(): Promise<void> {
     this.#abort.abort();
     this.wake();
@@ -121,7 +120,7 @@ export class HostReview {
     }
   }
 
-  /** Sends due proposals to the host, and returns whether all of them are there. */
+  /** Sends due proposals to the host. Returns whether all of them are there. */
   async round(): Promise<boolean> {
     try {
       await this.#runRound();
@@ -135,12 +134,10 @@ export class HostReview {
     }
   }
 
-  /**
-   * Sends due proposals to the host. @throws {Error} the first failure; that proposal is the last one of the next round
-   */
+  /** Sends due proposals to the host. @throws {Error} the first failure; its proposal is the last one of the next round */
   async #runRound(): Promise<void> {
     const { proposals, repositoryOpener } = this.#options;
-    // Behind the step that is being made: a proposal that is published at once is never seen open.
+    // Waits for the current step, so that a proposal that is published immediately is never seen as open.
     await proposals.load();
     await proposals.closeAccepted();
     const { list } = proposals;
@@ -166,7 +163,7 @@ export class HostReview {
     if (failure !== undefined) throw failure;
   }
 
-  /** Writes the commit of a pull request. The note is not in its message, where a host could act on what it says. */
+  /** Writes the commit of a pull request. Its message does not contain the note, because a host could act on the text. */
   async #describe(repository: Repository, proposal: Proposal): Promise<Entry> {
     const { ref, subject, proposer, base, sentAt, version } = proposal;
     const known = this.#entries.get(ref);
@@ -181,7 +178,7 @@ export class HostReview {
     return { proposal, commit, title, failedAt: 0 };
   }
 
-  /** @param at the commit of its branch at the remote; undefined if there is none */
+  /** @param at the commit of its branch at the remote; undefined without a branch */
   async #bring(
     repository: Repository,
     { proposal, commit, title }: Entry,
@@ -193,7 +190,7 @@ export class HostReview {
       await pushRemote(repository, [change], this.#remote);
     };
     if (proposal.closedAt !== null) {
-      // Hosts close the pull request of a branch that is deleted.
+      // Hosts close the pull request when its branch is deleted.
       if (at === commit) await push(null);
       return;
     }
@@ -204,15 +201,15 @@ export class HostReview {
     const isOpen = pull?.endedAt === null;
     if (pull && !isOpen) {
       const { merged } = pull;
-      // The merge may not be here yet.
+      // The merge may not have been fetched yet.
       if (merged !== null && !(await repository.objects.has(merged))) return;
-      // What was decided about a former version is not about this one.
+      // A decision counts only for the version that it was made about.
       if (pull.head === commit || (await isReviewers(pull.head))) {
         const decision: HostDecision =
           merged === null
             ? { state: 'declined', text: this.findLink(proposal) ?? '', commit: null }
             : { state: 'accepted', text: '', commit: merged };
-        // It may have been sent again or withdrawn since.
+        // The proposal may have been sent again or withdrawn since.
         await proposals.decideAtHost(proposal, decision).catch(ignoreProposalError);
         return;
       }
@@ -233,7 +230,7 @@ export class HostReview {
   }
 }
 
-/** Returns whether a commit at the remote is one that a service has made. Git here has pruned older ones. */
+/** Returns whether a service made a commit of the remote. The local repository may have pruned older ones. */
 async function isOwnCommit(repository: Repository, id: string, remote: Remote): Promise<boolean> {
   if (!(await repository.objects.has(id))) await fetchCommit(repository, id, remote);
   const commit = await repository.objects.readOne(id);
@@ -244,7 +241,7 @@ function ignoreProposalError(error: unknown): void {
   if (!(error instanceof ProposalError)) throw error;
 }
 
-/** Returns the branch at the remote for a proposal. */
+/** Returns the name of a proposal's branch at the remote. */
 function toBranch({ subject, proposer }: Proposal): string {
   return `proposals/${subject}-${proposer.id}`;
 }
@@ -254,8 +251,8 @@ function toRef(proposal: Proposal): string {
 }
 
 /**
- * Returns the description of a pull request. What people wrote is in a block of code, and inert, because a squashed merge has
- * it in its message.
+ * Returns the description of a pull request. Text of people is in an inert block of code, because the message of a
+ * squashed merge repeats the description.
  */
 function formatBody({ proposer, text }: Proposal, address: string): string {
   const quoted = toInert(toText(`${proposer.name} (${proposer.id})\n\n${text}`));
@@ -266,37 +263,37 @@ function formatBody({ proposer, text }: Proposal, address: string): string {
 
 const advice = 'Merge it to accept the proposal. To decline it, say why in a comment and close it.';
 
-/** Hosts refuse longer titles, which have a name of 64 characters and keys. */
+/** Hosts refuse longer titles. A title has a name of at most 64 characters, and keys. */
 const maxTitleLength = 250;
 
-/** Milliseconds between two rounds, at least. */
+/** Minimum milliseconds between rounds. */
 const minPauseMs = 1000;
 
 export interface HostPullsOptions {
   readonly api: PullsApi;
-  /** The address of the API, without a slash at its end. */
+  /** The address of the API, without a final slash. */
   readonly root: string;
   /** The repository, such as `people/list`. */
   readonly repository: string;
   readonly token: string;
-  /** Milliseconds until the last byte of a response arrives; 10 s by default. */
+  /** Milliseconds until a response must be complete; 10 s by default. */
   readonly timeoutMs?: number;
 }
 
-/** A pull request as it was last seen. */
+/** A pull request as last read. */
 interface HostPull {
   readonly number: number;
   /** The commit of its branch. */
   readonly head: string;
-  /** When it was merged or closed, in milliseconds since the epoch; null while it is open. */
+  /** When the pull request was merged or closed, in milliseconds since the epoch; null while it is open. */
   readonly endedAt: number | null;
-  /** The commit that merged it; null if it is not merged. */
+  /** The commit of the merge; null if not merged. */
   readonly merged: string | null;
 }
 
 /**
- * The pull requests between branches of a repository at a Git host. Call its methods one at a time; those that are
- * asynchronous throw if the host refuses a request or cannot be reached.
+ * The pull requests between branches of a repository at a Git host. Call its methods one at a time. The asynchronous
+ * ones throw if the host refuses a request or cannot be reached.
  */
 class HostPulls {
   readonly #options: HostPullsOptions;
@@ -304,9 +301,9 @@ class HostPulls {
   readonly #fetch: ReturnType<typeof createBoundedFetch>;
   /** Branch → its last pull request. */
   readonly #lastByBranch = new Map<string, HostPull>();
-  /** The last update that was read, by the host's clock in milliseconds since the epoch. */
+  /** The time of the last update that was read, in milliseconds since the epoch by the host's clock. */
   #readUntil = -Infinity;
-  /** When the host may be asked again, by `performance.now()`. */
+  /** When requests to the host may continue, by `performance.now()`. */
   retryAt = 0;
 
   constructor(options: HostPullsOptions, signal: AbortSignal) {
@@ -315,13 +312,13 @@ class HostPulls {
     this.#fetch = createBoundedFetch({ time: options.timeoutMs ?? 10_000, bytes: maxResponseBytes });
   }
 
-  /** Returns the last pull request of a branch, unless it had ended by a time. */
+  /** Returns the last pull request of a branch; undefined if it ended before `since`. */
   find(branch: string, since: number): HostPull | undefined {
     const pull = this.#lastByBranch.get(branch);
     return (pull?.endedAt ?? Infinity) <= since ? undefined : pull;
   }
 
-  /** Reads the pull requests that were updated since the last call; all of them the first time, up to a bound. */
+  /** Reads the pull requests that were updated since the last call; the first time all of them, up to a limit. */
   async update(): Promise<void> {
     let newest = this.#readUntil;
     for (let page = 1; page <= maxPages; page++) {
@@ -352,12 +349,12 @@ class HostPulls {
     const number = Number(readKeys(pull, keys.number));
     const branch = String(readKeys(pull, keys.branch));
     const head = String(readKeys(pull, keys.head));
-    // In a fork anybody can give a branch that name.
+    // In a fork, anybody can create a branch of that name.
     const isOfFork = readKeys(pull, keys.from) !== readKeys(pull, keys.to);
     if (isOfFork || number < (this.#lastByBranch.get(branch)?.number ?? 0)) return;
     const { state, merged_at, closed_at, merge_commit_sha, squash_commit_sha } = pull;
     const endedAt = ['closed', 'merged'].includes(state) ? Date.parse(merged_at ?? closed_at ?? '') : null;
-    // One that was merged without a commit of its own is fast-forwarded.
+    // Without a merge commit, the branch was fast-forwarded.
     const merged = merged_at === null ? null : (merge_commit_sha ?? squash_commit_sha ?? head);
     this.#lastByBranch.set(branch, { number, head, endedAt, merged });
   }
@@ -376,7 +373,7 @@ class HostPulls {
       },
       ...(keys && { body: JSON.stringify(keys) }),
     });
-    // An error may repeat the token.
+    // An error may contain the token.
     const text = (await response.text()).replaceAll(token, '…');
     if (response.ok) return JSON.parse(text) as unknown;
     const { status, headers } = response;
@@ -391,7 +388,7 @@ class HostPulls {
   }
 }
 
-/** What a pull request has under the same keys at all hosts. */
+/** The keys of a pull request that are the same at all hosts. */
 interface ListedPull {
   readonly state: string;
   readonly updated_at: string;
@@ -401,27 +398,27 @@ interface ListedPull {
   readonly squash_commit_sha?: string | null;
 }
 
-/** Twenty pull requests with texts of 64 Ki characters, and the whole description of two repositories each. */
+/** Enough for twenty pull requests with texts of 64 Ki characters, and whole descriptions of two repositories each. */
 const maxResponseBytes = 8 * 1024 * 1024;
 
-/** Pages of pull requests that are read at once. */
+/** Maximum number of pages that are read per round. */
 const maxPages = 100;
 
-/** Milliseconds without requests after a host has refused one, or limited us. */
+/** Milliseconds without requests after a host has refused one or limited the rate. */
 const refusedMs = 60_000;
 const maxShownLength = 300;
 
-/** The settings that say whether and where proposals are reviewed at the Git host. */
+/** The settings for the review of proposals at the Git host. */
 export interface HostReviewConfig {
   readonly proposals: 'site' | 'host' | 'off';
   readonly remote: { readonly remote: string; readonly branch: string | null } | null;
-  /** How proposals reach the host. */
+  /** The way to send proposals to the host. */
   readonly hostReview: {
-    /** Null if it is guessed from the name of the host. */
+    /** Null to detect the kind from the host name. */
     readonly kind: GitHostId | null;
-    /** The address of the host's API, without a slash at its end; null for the usual one. */
+    /** The address of the host's API without a final slash; null for the default. */
     readonly api: string | null;
-    /** The token for that API, a secret. */
+    /** The token for the API, a secret. */
     readonly token: string | null;
   };
   readonly baseUrl: string;
@@ -429,8 +426,8 @@ export interface HostReviewConfig {
 
 /**
  * Creates the review at the Git host; null if proposals are reviewed elsewhere.
- * @param place where the remote is
- * @throws {UserError} if the settings do not say which host it is
+ * @param place the place of the remote
+ * @throws {UserError} if the settings do not name a known host
  */
 export function createHostReview(
   { proposals: way, remote, hostReview: { kind, api: root, token }, baseUrl }: HostReviewConfig,

@@ -31,17 +31,20 @@ import {
   type SentProposal,
 } from './proposal.ts';
 
-/** A proposal merged with a commit of the branch. */
+/** A proposal that is merged with a commit of the branch. */
 export interface MergedProposal {
-  /** All files of the subject at that commit; none if it has no such subject. */
+  /** All files of the subject at that commit; empty if the commit does not have the subject. */
   readonly before: FileTexts;
-  /** The files that the proposal changes there, merged. Empty if the commit has all of it. */
+  /** The merged files that the proposal changes. Empty if the commit already has all changes. */
   readonly changed: FileTexts;
-  /** What both have changed, each in another way: keys of the front matter, `page` or `file`. The proposal's stays. */
+  /**
+   * The keys that both sides have changed differently: keys of the front matter, `page` or `file`. The merge has the
+   * proposal's values.
+   */
   readonly conflicts: readonly string[];
 }
 
-/** Reads the pages that a proposal changes, as they were sent. @throws {GitError} */
+/** Reads the pages of a proposal as they were sent. @throws {GitError} */
 export async function readProposedTexts(
   repository: Repository,
   { subject, base, version }: Pick<Proposal, 'subject' | 'base' | 'version'>,
@@ -51,7 +54,7 @@ export async function readProposedTexts(
   return { former, proposed: new Map([...all].filter(([path, text]) => text !== former.get(path))) };
 }
 
-/** Merges a proposal with a commit of the branch, key by key as machines merge. @throws {GitError} */
+/** Merges a proposal with a commit of the branch key by key, like merges of machines. @throws {GitError} */
 export async function mergeProposal(
   repository: Repository,
   tip: string,
@@ -76,7 +79,7 @@ export async function mergeProposal(
   return { before, changed, conflicts: [...conflicts] };
 }
 
-/** Returns the changed files, of a bot with `edited` of the main page set if the bot was listed before. */
+/** Returns the changed files. Sets `edited` of the main page of a bot that was already listed. */
 export function withEdited(subject: Subject, { before, changed }: MergedProposal): FileTexts {
   if (!isBot(subject)) return changed;
   const all = new Map([...before, ...changed]);
@@ -86,7 +89,7 @@ export function withEdited(subject: Subject, { before, changed }: MergedProposal
   return new Map([...changed, [main.path, text]]);
 }
 
-/** Returns the message of the commit that has a merged proposal. */
+/** Returns the message of the commit that accepts a proposal. */
 export function describeChange(
   subject: Subject,
   merged: MergedProposal,
@@ -117,10 +120,10 @@ function findMainPage(pages: FileTexts): ReadablePage | undefined {
   return parsePages(pages).filter(isReadable).find(isMainPage);
 }
 
-/** Whether a proposal is of a new bot, of an author of the bot, or of someone else. */
+/** Whether a proposal is for a new bot, from an author of the bot, or from another account. */
 export type ProposalKind = 'newBots' | 'authors' | 'others';
 
-/** Returns what is done with a proposal that may be of any of these kinds. */
+/** Returns the treatment of a proposal that may be of any of these kinds. */
 export function findPolicy({ proposals }: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {
   const [policy = 'off', ...others] = new Set(kinds.map((kind) => proposals[kind]));
   return kinds.length === 1 || (policy === 'off' && others.length === 0) ? policy : 'review';
@@ -137,7 +140,10 @@ export function findKind(subject: Subject, before: FileTexts, account: AccountId
   return Array.isArray(authors) && authors.includes(account) ? 'authors' : 'others';
 }
 
-/** Returns whether a change is reviewed even where authors may publish: of a profile, all but an author's under the same name. */
+/**
+ * Returns whether a change needs a review even if authors may publish. For profiles, only an author's change that
+ * keeps the name does not.
+ */
 export function isReviewed(
   { subject, isAuthor = false }: SentProposal,
   before: FileTexts,
@@ -148,13 +154,13 @@ export function isReviewed(
   return findReviewedChanges(parsePages(before), parsePages(after)).length > 0;
 }
 
-/** Returns what an account is called by its profile; undefined if that is missing or has a fault. */
+/** Returns the name in a profile; undefined if the profile is missing or faulty. */
 function readProfileName([file]: Iterable<readonly [path: string, text: string]>): string | undefined {
   const parsed = file && parseSideFile(...file);
   return parsed && 'value' in parsed && 'name' in parsed.value ? parsed.value.name : undefined;
 }
 
-/** Checks the files as the proposal changes them, and its sender. */
+/** Checks the files of a merged proposal, and its sender. */
 export function checkMerged(
   { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
   { before, changed }: MergedProposal,
@@ -178,7 +184,7 @@ export function checkMerged(
   return [...senders, ...findings, ...sender];
 }
 
-/** Returns the open proposal, which is to be at this version. @throws {ProposalError} gone, changed */
+/** Returns the open proposal after checking its version. @throws {ProposalError} gone, changed */
 export function ensureVersion(current: Proposal | undefined, version: string): Proposal {
   if (current === undefined) throw new ProposalError('gone');
   if (current.version !== version) throw new ProposalError('changed');
@@ -196,7 +202,10 @@ export function ensureFaultless(findings: readonly Finding[]): void {
   if (fault !== undefined) throw new ProposalError('faulty', { fault: fault.message });
 }
 
-/** @param lastDay the versions that the account has sent in the last day @throws {ProposalError} new-account, too-many-sent */
+/**
+ * @param lastDay the number of versions that the account sent in the last day
+ * @throws {ProposalError} new-account, too-many-sent
+ */
 export function ensureMaySend(
   { accountCreatedAt = 0 }: SentProposal,
   { proposals: { minAccountAgeDays: days } }: CatalogueSettings,
@@ -213,19 +222,19 @@ export function ensureRoom(open: readonly Proposal[], account: AccountId): void 
   if (open.length >= maxOpen) throw new ProposalError('too-many-in-all', { max: maxOpen });
 }
 
-/** Refuses a note, or the pages of a proposal, that are too long. @throws {ProposalError} too-large */
+/** Refuses a note or pages that are too long. @throws {ProposalError} too-large */
 export function ensureShort(note: string, pages: FileTexts = new Map()): void {
   const bytes = [...pages.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (note.length > maxNoteLength || bytes > maxProposalBytes)
     throw new ProposalError('too-large', { max: maxProposalBytes / 1024 });
 }
 
-/** Open proposals of an account, and of all. */
+/** Maximum number of open proposals of an account, and in total. */
 const maxOpenPerAccount = 5;
 const maxOpen = 10_000;
 
-/** Versions that an account sends in a day. */
+/** Maximum number of versions that an account may send in a day. */
 const maxSentPerDay = 20;
 
-/** Bytes of the pages of a proposal. */
+/** Maximum number of bytes of the pages of a proposal. */
 const maxProposalBytes = 64 * 1024;

@@ -7,16 +7,16 @@ import { formatCount } from '../lib/text.ts';
 import { type Proposal, isBot, isSubmission, toSubjectPath } from './proposal.ts';
 
 export interface NotificationsOptions {
-  /** The address that notices are posted to. Only its host is logged, because the rest is a secret. */
+  /** The address to which notices are posted. Only its host is logged, because the rest is a secret. */
   readonly url: string;
   readonly log: Log;
-  /** The time limit of a request; 10 s by default. */
+  /** Milliseconds until a request must be complete; 10 s by default. */
   readonly timeoutMs?: number;
-  /** The wait after the first failure, which doubles with each one; 10 s by default. */
+  /** Milliseconds to wait after the first failure, doubled after each further one; 10 s by default. */
   readonly minDelayMs?: number;
 }
 
-/** Sends notices to one address, one at a time, in their order. They wait in memory, and end with the process. */
+/** Sends notices to one address, one at a time and in order. Waiting notices are in memory, and lost when the process ends. */
 export class Notifications {
   readonly #options: Required<NotificationsOptions>;
   readonly #waiting: Notice[] = [];
@@ -42,13 +42,13 @@ export class Notifications {
     this.#sending ??= this.#sendAll();
   }
 
-  /** Stops sending. Waiting notices are given up, each with a line in the log. */
+  /** Stops sending. Waiting notices are dropped, each with a line in the log. */
   async close(): Promise<void> {
     this.#closing.abort(new BotshelfError('request-failed', 'the service stops'));
     await this.#sending;
   }
 
-  /** Sends until nothing waits. */
+  /** Sends notices until the queue is empty. */
   async #sendAll(): Promise<void> {
     const { url, log } = this.#options;
     const { signal } = this.#closing;
@@ -56,7 +56,8 @@ export class Notifications {
       try {
         await this.#send(notice);
       } catch (error) {
-        // `fetch` throws a generic TypeError; the useful error is its cause, without a message if a host has several addresses.
+        // `fetch` throws a generic TypeError; the useful error is its cause, which has no message if a host has
+        // several addresses.
         const cause: unknown = signal.reason ?? (error instanceof TypeError ? error.cause : error);
         const message = messageOf(cause) || String(codeOf(cause));
         log.error(
@@ -97,7 +98,7 @@ export class Notifications {
   }
 }
 
-/** Returns whether another attempt would have the same response: not after a time-out, too early, too many requests. */
+/** Returns whether a retry would get the same response. Time-outs, "too early" and "too many requests" are worth a retry. */
 function isRefusal(status = 500): boolean {
   return status >= 400 && status < 500 && ![408, 425, 429].includes(status);
 }
@@ -106,27 +107,28 @@ const maxWaiting = 100;
 const maxAttempts = 5;
 const maxDelayMs = 3_600_000;
 
-/** Returns the milliseconds of a Retry-After header, an hour at most: seconds, or a date of HTTP. */
+/** Parses a Retry-After header, in seconds or as an HTTP date. Returns milliseconds, at most an hour. */
 export function parseRetryAfter(value: string | null | undefined): number | undefined {
   const ms = Number(value ?? Number.NaN) * 1000 || Date.parse(value ?? '') - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(ms, maxDelayMs);
 }
 
-/** Something that a person should know of. */
+/** A message to the maintainers. */
 export interface Notice {
   readonly kind: 'proposal' | 'decision' | 'fault' | 'report';
   readonly title: string;
   /** Plain text; may be empty. */
   readonly text: string;
-  /** The page to act on. */
+  /** The page on which to act. */
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
 /**
- * Returns the notice of a step of a proposal: to the reviewers of what is sent, and of each decision. Null for a withdrawal.
- * @param isReviewedHere whether its page in the review is there; at the Git host it is not
+ * Returns the notice of a step of a proposal: to the reviewers about a submission, and about each decision. Null for a
+ * withdrawal.
+ * @param isReviewedHere false if the proposal is reviewed at the Git host, because then the review has no page of it
  */
 export function createProposalNotice(
   proposal: Proposal,
@@ -156,9 +158,9 @@ export function createProposalNotice(
 }
 
 /**
- * Returns a notice as the JSON that webhooks of Discord show, which look for no mention in it
- * (https://discord.com/developers/docs/resources/webhook#execute-webhook). Other programs read `botshelf`: Discord takes
- * requests with keys that it does not know, but its documentation does not promise that.
+ * Formats a notice as JSON for Discord's webhooks, with mentions disabled
+ * (https://discord.com/developers/docs/resources/webhook#execute-webhook). Other programs read the key `botshelf`;
+ * Discord ignores unknown keys, although its documentation does not promise it.
  */
 export function toWebhookBody(notice: Notice): string {
   const { url, at } = notice;
@@ -172,7 +174,7 @@ export function toWebhookBody(notice: Notice): string {
   });
 }
 
-/** Escapes what Discord reads as markup, a link or a mention. The result has at most `maxLength` characters. */
+/** Escapes markup, links and mentions of Discord. Returns at most `maxLength` characters. */
 function escapeMarkdown(text: string, maxLength: number): string {
   let escaped = '';
   for (const character of text) {
@@ -184,10 +186,10 @@ function escapeMarkdown(text: string, maxLength: number): string {
 }
 
 /**
- * Sends a notice when files become faulty, one for all in a few seconds, because a merge may break many. A file is in
- * one notice until it is fixed; a file that is faulty at the call is in none.
+ * Sends a notice when files become faulty: one for all files within a few seconds, because a merge may break many. A
+ * file is reported once until it is fixed; files that are faulty at the call are not reported.
  * @param store lists the faults of all files
- * @returns a function that looks once more, and stops
+ * @returns a function that checks once more, and stops
  */
 export function notifyFaults(
   store: { readonly faults: () => readonly Fault[] },

@@ -16,21 +16,21 @@ import { Proposals } from './proposals.ts';
 import { SharedProposals } from './shared-proposals.ts';
 import { VisitorReports } from './visitor-reports.ts';
 
-/** What people send to the maintainers: proposals of changes, and reports. */
+/** The messages of people to the maintainers: proposals of changes, and reports. */
 export interface OpenProposals {
-  /** Null if nobody can log in, or proposals are off. */
+  /** Null if nobody can log in, or proposals are turned off. */
   readonly proposals: Proposals | null;
-  /** Null if there is no remote, or there are no proposals. */
+  /** Null without a remote or without proposals. */
   readonly sharedProposals: SharedProposals | null;
   /** Null if proposals are not reviewed at the Git host. */
   readonly hostReview: HostReview | null;
-  /** Forms that are kept while people log in; null if there are no proposals. */
+  /** Forms that are kept while people log in; null without proposals. */
   readonly drafts: Drafts | null;
   readonly reports: VisitorReports;
-  /** Sends a notice to the maintainers; does nothing if no address is set. */
+  /** Sends a notice to the maintainers; does nothing without an address. */
   readonly notify: (notice: Notice) => void;
   health(): Health;
-  /** Reads the proposals, and sends notices from now on. Call it once the catalogue is served. */
+  /** Reads the proposals, and sends notices from then on. Call it once the catalogue is served. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -39,14 +39,14 @@ interface OpenProposalsOptions extends Pick<Clone, 'repositoryOpener' | 'branch'
   readonly config: HostReviewConfig & { readonly var: string; readonly notifyUrl: string | null };
   readonly catalogue: Pick<Catalogue, 'blocked' | 'store'>;
   readonly committer: Pick<Committer<never>, 'move'>;
-  /** Null if there is no remote. */
+  /** Null without a remote. */
   readonly sync: Sync | null;
-  /** Null where nobody can log in. */
+  /** Null if nobody can log in. */
   readonly login: { readonly disabledReason: string | null } | null;
   readonly log: Log;
 }
 
-/** @throws {UserError} if the settings do not say which Git host it is */
+/** @throws {UserError} if the settings do not name a known Git host */
 export async function openProposals(options: OpenProposalsOptions): Promise<OpenProposals> {
   const { config, repositoryOpener, branch, remotePlace, catalogue, committer, sync, login, log } = options;
   const { notifyUrl, baseUrl } = config;

@@ -2,13 +2,13 @@ import { msPerDay, msPerHour } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
 import { formatOpenRef, type Proposal, type Subject, toQueueTime } from './proposal.ts';
 
-/** The proposals of this clone, open and closed, in memory. Points in time are milliseconds since the epoch. */
+/** The proposals of this clone, open and closed, in memory. Times are in milliseconds since the epoch. */
 export class ProposalList {
-  /** By their refs. */
+  /** Ref → proposal. */
   readonly #proposals = new Map<string, Proposal>();
   #open: readonly Proposal[] | undefined;
 
-  /** The open proposals, in the order in which they were first sent. */
+  /** The open proposals, in the order of their first submission. */
   get open(): readonly Proposal[] {
     this.#open ??= this.all
       .filter(({ closedAt }) => closedAt === null)
@@ -16,7 +16,7 @@ export class ProposalList {
     return this.#open;
   }
 
-  /** Those of the open proposals that wait for a decision. */
+  /** The open proposals that wait for a decision. */
   get waiting(): readonly Proposal[] {
     return this.open.filter(({ state }) => state === 'waiting');
   }
@@ -30,38 +30,38 @@ export class ProposalList {
     return this.get(formatOpenRef(subject, account));
   }
 
-  /** Returns the open proposal of an account for a subject, else the last one. */
+  /** Returns the open proposal of an account for a subject, or else the last closed one. */
   findLast(subject: Subject, account: AccountId): Proposal | undefined {
     return (
       this.find(subject, account) ?? this.listOf(account).find((proposal) => proposal.subject === subject)
     );
   }
 
-  /** Returns the proposals of an account, open and closed, the one that was sent last first. */
+  /** Returns the proposals of an account, open and closed, latest submission first. */
   listOf(account: AccountId): readonly Proposal[] {
     return this.all
       .filter(({ proposer }) => proposer.id === account)
       .toSorted((a, b) => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1));
   }
 
-  /** Returns the proposals of an account that others have decided about after a time. */
+  /** Returns the proposals of an account that were decided by others after a time. */
   listAnswered(account: AccountId, time: number): readonly Proposal[] {
     return this.listOf(account).filter((proposal) => isAnswered(proposal) && proposal.at > time);
   }
 
-  /** Returns what was decided in the last 90 days, the last decision first. */
+  /** Returns the proposals decided in the last 90 days, latest decision first. */
   listDecided(): readonly Proposal[] {
     return this.all.filter(isAnswered).toSorted((a, b) => b.at - a.at);
   }
 
-  /** Returns the proposals that ended after a time. */
+  /** Returns the proposals that were closed after a time. */
   listClosedSince(time: number): readonly Proposal[] {
     return this.all.filter(({ closedAt }) => closedAt !== null && closedAt > time);
   }
 
   /**
-   * Returns how long reviewers took to decide in the last 30 days, from when a proposal was first sent: the median in whole
-   * hours, as milliseconds; undefined for fewer than five decisions.
+   * Returns the median time from the first submission to the decision in the last 30 days, in whole hours as
+   * milliseconds; undefined for fewer than five decisions.
    */
   medianWaitMs(): number | undefined {
     const waits = this.listClosedSince(Date.now() - 30 * msPerDay)
@@ -77,7 +77,7 @@ export class ProposalList {
     return [...this.#proposals.values()];
   }
 
-  /** @param proposal undefined if the ref is deleted */
+  /** @param proposal undefined to delete the ref */
   protected set(ref: string, proposal: Proposal | undefined): void {
     if (proposal === undefined) this.#proposals.delete(ref);
     else this.#proposals.set(ref, proposal);
@@ -89,5 +89,5 @@ function isAnswered({ state }: Proposal): boolean {
   return state !== 'waiting' && state !== 'withdrawn';
 }
 
-/** Fewer decisions say nothing about the next one. */
+/** Fewer decisions do not predict the next one. */
 const minDecisions = 5;

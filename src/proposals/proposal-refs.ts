@@ -22,12 +22,12 @@ import {
   toQueueTime,
 } from './proposal.ts';
 
-/** The refs of proposals in this clone, and what their commits say. Call its methods that write one at a time. */
+/** The refs of proposals in this clone, and the content of their commits. Call its methods that write one at a time. */
 export class ProposalRefs extends ProposalList {
-  /** The versions that a later one has replaced. A crash may leave the ref of one. */
+  /** The versions that a later one has replaced. After a crash, a ref may still point to one. */
   readonly #ended = new Set<string>();
 
-  /** Reads what has changed, and deletes what ended too long ago. @throws {GitError} */
+  /** Reads the changes, and deletes proposals that ended too long ago. @throws {GitError} */
   async load(repository: Repository): Promise<void> {
     const args = ['for-each-ref', '--format=%(objectname) %(refname)', openPrefix, closedPrefix];
     const lines = (await repository.run(args)).split('\n').slice(0, -1);
@@ -46,7 +46,7 @@ export class ProposalRefs extends ProposalList {
     await this.#deleteEnded(repository);
   }
 
-  /** Makes a commit of an open proposal, durably. @throws {GitError} {BotshelfError} ref-conflict */
+  /** Writes a commit of an open proposal durably. @throws {GitError} {BotshelfError} ref-conflict */
   async commit(
     repository: Repository,
     step: ProposalStep,
@@ -61,7 +61,7 @@ export class ProposalRefs extends ProposalList {
     return proposal;
   }
 
-  /** Makes the last commit of a proposal. Its ref is still to be made, and that of the open one to be deleted: see `replace`. @throws {GitError} */
+  /** Writes the last commit of a proposal. `replace` then creates its ref, and deletes that of the open one. @throws {GitError} */
   async writeClosed(
     repository: Repository,
     { version: parent }: Proposal,
@@ -78,8 +78,8 @@ export class ProposalRefs extends ProposalList {
   }
 
   /**
-   * Replaces an open proposal by its closed one, or the other way round, whose ref is durable: a power loss must not take
-   * both. What fails is finished by the next load.
+   * Replaces an open proposal by its closed one, or the reverse. The new ref is durable first, because a power loss
+   * must not take both. The next load finishes a failed replacement.
    */
   async replace(repository: Repository, former: Proposal, next: Proposal): Promise<void> {
     this.set(former.ref, undefined);
@@ -101,23 +101,20 @@ export class ProposalRefs extends ProposalList {
   }
 }
 
-/**
- * Reads the steps of a proposal, the last one first: its own commits and, where two machines changed it, those of both.
- * @throws {GitError}
- */
+/** Reads the steps of a proposal, newest first: its own commits and, if two machines changed it, those of both. @throws {GitError} */
 export async function readSteps(repository: Repository, version: string): Promise<PastStep[]> {
   const commits = await readOwnCommits(repository, version);
   // A merge of two machines repeats the step of one of them.
   return [...commits.values()].flatMap(({ step, at, own }) => (own.length < 2 ? { ...step, at } : []));
 }
 
-/** Returns the commits with which a proposal began: two where two machines began it. @throws {GitError} */
+/** Returns the first commits of a proposal: two if two machines began it. @throws {GitError} */
 async function listFirstSteps(repository: Repository, version: string): Promise<string[]> {
   const commits = await readOwnCommits(repository, version);
   return [...commits].flatMap(([id, { own }]) => (own.some((parent) => commits.has(parent)) ? [] : id));
 }
 
-/** A commit of a proposal, with those of its parents that are commits of the proposal too. */
+/** A commit of a proposal, with its parents that are also commits of the proposal. */
 interface OwnCommit extends ParsedCommit {
   readonly step: ProposalStep;
   readonly own: readonly string[];
@@ -138,13 +135,16 @@ async function readOwnCommits(repository: Repository, version: string): Promise<
   return commits;
 }
 
-/** Returns the time of the oldest closed proposal to keep. @param times when each has ended @param now as `readConfirmedTime` returns it */
+/**
+ * Returns the time of the oldest closed proposal to keep. @param times the times at which proposals ended
+ * @param now the result of `readConfirmedTime`
+ */
 export function findOldestKept(times: readonly number[], now: number): number {
   const last = times.length > maxClosed ? times.toSorted((a, b) => b - a)[maxClosed - 1] : 0;
   return Math.max(now - closedDays * msPerDay, last ?? 0);
 }
 
-/** Parses the commit that a ref is at; undefined if it is not a proposal of that name. */
+/** Parses the commit of a ref; undefined if it is not a proposal of that name. */
 export function toProposal(ref: string, version: string, content: string): Proposal | undefined {
   const name = parseProposalRef(ref);
   const { step, at } = parseCommit(content);
@@ -159,11 +159,10 @@ interface ParsedCommit {
   readonly parents: readonly string[];
   /** `name <address> seconds +0000`. */
   readonly committer: string;
-  /** When its step was made, in milliseconds since the epoch. */
+  /** The time of its step, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Parses a commit. */
 export function parseCommit(content: string): ParsedCommit {
   const end = content.indexOf('\n\n');
   const head = content.slice(0, end);
@@ -176,41 +175,43 @@ export function parseCommit(content: string): ParsedCommit {
 
 const commitsAtOnce = 500;
 
-/** Steps of one proposal that are read. */
+/** Maximum number of steps that are read of a proposal. */
 const maxSteps = 200;
 
-/** Closed proposals are kept for so long, and so many of them. */
+/** Days that closed proposals are kept, and the maximum number kept. */
 const closedDays = 90;
 const maxClosed = 20_000;
 
-/** What is fetched from the remote, and where to. */
+/** The refspecs that are fetched from the remote. */
 export const fetchSpecs = [openPrefix, closedPrefix].map((prefix) => `+${prefix}*:${toKnownRef(prefix)}*`);
 
-/** Returns the ref that says where a ref of the remote was when it was last fetched or pushed. */
+/** Returns the ref that stores the remote's version of a ref at the last fetch or push. */
 export function toKnownRef(ref: string): string {
   return ref.replace('refs/botshelf/', 'refs/botshelf/remote/');
 }
 
-/** Ref → its commit. */
+/** Ref → commit. */
 type Versions = ReadonlyMap<string, string>;
 
-/** A ref that the remote has elsewhere, with its commit there as the lease. */
+/** A ref that differs at the remote, with the remote's commit as the lease. */
 export type MovedRef = Required<PushedRef>;
 
 export interface MergedRefs {
-  /** Whether refs of this clone have moved. */
+  /** Whether refs of this clone have changed. */
   readonly isMoved: boolean;
-  /** What differs from the remote then. */
+  /** The refs that then differ from the remote. */
   readonly toPush: readonly MovedRef[];
 }
 
 /**
- * Merges the remote's proposals, as they were last fetched, into ours. Both machines get the same commits:
- * - What one side has, both get, unless its end is known. Of two versions with a common history the later one stays.
- * - Diverged versions are merged: the files of the later submission, the state and the words of the stronger step.
- * - Of two ends of one submission the stronger one stays, and has the other one in its history.
- * - A version that an end does not include stays open if it was sent after what was accepted, or after the withdrawal.
- * - A decision that was taken back is in the history of what followed. Accepted and withdrawn proposals stay so.
+ * Merges the remote's proposals, as last fetched, into ours. Both machines create the same commits:
+ * - A proposal of only one side is copied to the other, unless its end is known. Of two versions with a common
+ *   history, the later one stays.
+ * - Diverged versions are merged: the files of the later submission, with the state and the text of the stronger step.
+ * - Of two ends of one submission, the stronger one stays; its history includes the other.
+ * - A version that an end does not include stays open if it was sent after the accepted one, or after the withdrawal.
+ * - A decision that was taken back is in the history of the next state. Accepted and withdrawn proposals cannot be
+ *   taken back.
  * @throws {GitError} {BotshelfError} ref-conflict
  */
 export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
@@ -241,7 +242,7 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
       merged.set(ref, version);
   const moves = [...merged].map(([ref, to]) => [ref, { from: ours.get(ref) ?? null, to }] as const);
   const moved = moves.filter(([, { from, to }]) => from !== to);
-  // A power loss must not take the open ref and leave no closed one.
+  // The closed ref is created first, because a power loss must not take both.
   for (const updates of [
     moved.filter(([, { to }]) => to !== null),
     moved.filter(([, { to }]) => to === null),
@@ -253,7 +254,7 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   return { isMoved: moved.length > 0, toPush };
 }
 
-/** Returns the refs of one account's proposals of one subject, each with its merged commit. */
+/** Returns the refs of an account's proposals for a subject, each with its merged commit. */
 async function mergeGroup(
   repository: Repository,
   refs: readonly string[],
@@ -269,7 +270,7 @@ async function mergeGroup(
     const versions = [...new Set(sides.flatMap((side) => side.get(ref) ?? []))].toSorted();
     const proposals = await readProposals(repository, ref, versions);
     const [first, ...others] = proposals;
-    // A commit of somebody else that is at such a ref is left alone.
+    // Skips a ref with a commit that is not a proposal.
     if (first === undefined || proposals.length < versions.length) continue;
     merged.set(ref, null);
     if (first.closedAt === null) {
@@ -307,8 +308,8 @@ async function mergeGroup(
 }
 
 /**
- * Returns whether the decision that ended a proposal was taken back before another state of it. One about what was sent
- * later says nothing of it.
+ * Returns whether the decision that ended a proposal was taken back before `later`. A decision about a later
+ * submission does not count.
  */
 async function isTakenBack(repository: Repository, end: Proposal, later: Proposal): Promise<boolean> {
   const { state, sentAt, takenBack = 0 } = end;
@@ -346,7 +347,7 @@ async function findEnd(
   if (end !== undefined) return end;
   for (const first of await listFirstSteps(repository, version)) {
     const stronger = (await listEnds(first)).find(
-      // A withdrawal ends the submission that it is of, also where the clock was behind.
+      // A withdrawal ends its own submission, even if its clock was behind.
       (end) =>
         end.state === 'declined' ||
         sentAt <= end.sentAt ||
@@ -367,7 +368,7 @@ async function joinAll(
   return joined;
 }
 
-/** Returns a proposal at a commit that has both in its history. Every machine makes the same commit. */
+/** Returns a proposal whose commit has both in its history. Every machine creates the same commit. */
 async function join(repository: Repository, a: Proposal, b: Proposal): Promise<Proposal> {
   if (await isAncestor(repository, b.version, a.version)) return a;
   if (await isAncestor(repository, a.version, b.version)) return b;
@@ -375,7 +376,7 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   const [madeA, madeB] = [parseCommit(contentA), parseCommit(contentB)];
   const isEnded =
     (a.closedAt === null) !== (b.closedAt === null) && !(await isEitherTakenBack(repository, a, b));
-  // A machine that finds a proposal in the branch closes it, without a reviewer.
+  // A machine that finds a proposal in the branch closes it without a reviewer.
   const difference =
     Number(a.state === 'accepted') - Number(b.state === 'accepted') ||
     (isEnded ? 0 : (a.takenBack ?? 0) - (b.takenBack ?? 0)) ||
@@ -425,7 +426,7 @@ async function listVersions(
   return new Map(own.filter(([ref]) => parseProposalRef(ref) !== undefined));
 }
 
-/** Returns where the remote's refs were when they were last fetched or pushed. @throws {GitError} */
+/** Returns the remote's versions of its refs at the last fetch or push. @throws {GitError} */
 export async function listKnownRefs(repository: Repository): Promise<ReadonlyMap<string, string>> {
   return new Map(await listRefs(repository, [openPrefix, closedPrefix].map(toKnownRef)));
 }

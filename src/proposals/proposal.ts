@@ -12,13 +12,13 @@ import {
 import { parseTree } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 
-/** What a proposal is about: a bot, by its id; the profile of an account; or a collection. It is a part of paths and refs. */
+/** The subject of a proposal: a bot by its id, the profile of an account, or a collection. It is used in paths and refs. */
 export type Subject = BotId | `profile-${string}` | `collection-${string}`;
 
-/** Path, relative to the catalogue's folder → the text of a file. */
+/** Path relative to the catalogue's folder → text of the file. */
 export type FileTexts = ReadonlyMap<string, string>;
 
-/** Returns `text` as a subject; undefined if it is none. */
+/** Parses a subject; undefined if the text is not one. */
 export function parseSubject(text: string): Subject | undefined {
   const [, kind, name = ''] = /^(profile|collection)-(.+)$/.exec(text) ?? [];
   if (kind === 'profile') return parseAccountId(name) && `profile-${name}`;
@@ -30,7 +30,7 @@ export function isBot(subject: Subject): subject is BotId {
   return parseBotId(subject) !== undefined;
 }
 
-/** Returns what the file at a path is about; undefined if that is nothing that can be proposed. */
+/** Returns the subject of the file at a path; undefined for files that cannot be proposed. */
 export function findSubject(path: string, prefix = ''): Subject | undefined {
   if (!path.startsWith(prefix)) return undefined;
   const [top, name = '', ...rest] = path.slice(prefix.length).split('/');
@@ -41,7 +41,7 @@ export function findSubject(path: string, prefix = ''): Subject | undefined {
   return collection && `collection-${collection.name}`;
 }
 
-/** Returns the folder that the files of a subject are in, relative to the catalogue's. */
+/** Returns the folder of a subject's files, relative to the catalogue's. */
 export function toSubjectFolder(subject: Subject): string {
   if (isBot(subject)) return `${botsFolder}/${folderOf(subject)}`;
   return subject.startsWith('profile-') ? peopleFolder : collectionsFolder;
@@ -71,15 +71,15 @@ export async function readFileTexts(
 }
 
 /**
- * Why nothing was done.
- * - `off`: the catalogue takes no such proposals.
- * - `blocked`: the account, or what it sends, is blocked.
+ * The reason why nothing was changed.
+ * - `off`: the catalogue does not accept such proposals.
+ * - `blocked`: the account, or a part of the proposal, is blocked.
  * - `new-account`, `too-many-open`, `too-many-sent`, `too-many-in-all`, `too-large`: a limit, in `values`.
- * - `gone`: there is no such open proposal: it was decided or withdrawn.
- * - `changed`: it is at another version than the caller saw.
- * - `conflict`: the branch has changed the same; `values.fields` are the keys, or `page` or `file`.
- * - `unchanged`: the branch has all of it.
- * - `faulty`: the result would break a rule; `values.fault` says which.
+ * - `gone`: the proposal is no longer open: it was decided or withdrawn.
+ * - `changed`: the proposal has another version than the caller saw.
+ * - `conflict`: the branch has changed the same keys, in `values.fields`: of the front matter, `page` or `file`.
+ * - `unchanged`: the branch already has all changes.
+ * - `faulty`: the result would break the rule in `values.fault`.
  * - `not-maintainer`: the account may not review.
  */
 export type ProposalErrorKind =
@@ -100,7 +100,7 @@ export type ProposalErrorKind =
 /** A proposal was not sent, withdrawn or decided. Nothing has changed. */
 export class ProposalError extends BotshelfError {
   readonly kind: ProposalErrorKind;
-  /** What fills in the message for the reader. */
+  /** The values of the message to the reader. */
   readonly values: Readonly<Record<string, string | number>>;
 
   constructor(kind: ProposalErrorKind, values: Readonly<Record<string, string | number>> = {}) {
@@ -111,52 +111,52 @@ export class ProposalError extends BotshelfError {
   }
 }
 
-/** The state of a proposal. The last three end it. */
+/** The state of a proposal. The last three states end it. */
 type ProposalState = (typeof states)[number];
 
-/** All states, from weak to strong: if two machines have set different ones, the stronger one wins. */
+/** All states, from weak to strong. If two machines have set different ones, the stronger one wins. */
 export const states = ['waiting', 'changes-asked', 'withdrawn', 'declined', 'accepted'] as const;
 
-/** A person, as logged in at that time. */
+/** An account with its name at the time of the login. */
 export interface Person {
   readonly id: AccountId;
   readonly name: string;
 }
 
-/** What the message of a commit of a proposal says: the state from then on, and who brought it about. */
+/** The content of a commit's message: the new state of the proposal, and the account that caused it. */
 export interface ProposalStep {
   readonly subject: Subject;
   readonly proposer: Person;
   readonly state: ProposalState;
   /** The commit of the branch that the files of the proposal change. */
   readonly base: string;
-  /** When the files were last sent; milliseconds since the epoch. */
+  /** When the files were last sent, in milliseconds since the epoch. */
   readonly sentAt: number;
-  /** When they were first sent, which is their place in the queue; left out if they were sent once. */
+  /** When the files were first sent, which is the place in the queue; left out if they were sent once. */
   readonly queuedAt?: number;
-  /** How many decisions were taken back; left out for none. */
+  /** The number of decisions that were taken back; left out for none. */
   readonly takenBack?: number;
-  /** Who decided, or took a decision back, which waits again; null for a step of the proposer, or of the service. */
+  /** The account that decided, or took a decision back; null for a step of the proposer or of the service. */
   readonly reviewer: Person | null;
-  /** Why it was declined: one of the built-in reasons, or a text of the settings. */
+  /** The reason for declining: a built-in one, or a text of the settings. */
   readonly reason: string | null;
-  /** The commit that brought an accepted proposal into the branch; null if the branch had its changes from others. */
+  /** The commit that added an accepted proposal to the branch; null if the branch got the changes in another way. */
   readonly commit: string | null;
-  /** The note for the reviewers, or the words of the reviewer. Written by strangers. */
+  /** The note to the reviewers, or the text of the reviewer. Not trusted. */
   readonly text: string;
 }
 
-/** Returns whether the proposer made a step, and sent files: a decision that is taken back leads to the same state. */
+/** Returns whether a step is a submission of files. Taking back a decision leads to the same state, but has a reviewer. */
 export function isSubmission({ state, reviewer }: ProposalStep): boolean {
   return state === 'waiting' && reviewer === null;
 }
 
-/** Returns when a proposal was first sent, in milliseconds since the epoch: its place in the queue. */
+/** Returns when a proposal was first sent, in milliseconds since the epoch; this is its place in the queue. */
 export function toQueueTime({ queuedAt, sentAt }: ProposalStep): number {
   return queuedAt ?? sentAt;
 }
 
-/** Returns whether an account may take back the last decision about a proposal: its own, for a minute. */
+/** Returns whether an account may take back the last decision: its own, within a minute. */
 export function canTakeBack({ state, reviewer, at }: Proposal, account: string): boolean {
   return isRefusal(state) && reviewer?.id === account && Date.now() - at < takeBackMs;
 }
@@ -168,27 +168,27 @@ export function isRefusal(state: ProposalState): boolean {
 
 const takeBackMs = 60_000;
 
-/** A step that was made. */
+/** A step with its time. */
 export interface PastStep extends ProposalStep {
-  /** When it was made; milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A proposal as it is now: one account's change of one subject. */
+/** The current state of a proposal: one account's change of one subject. */
 export interface Proposal extends ProposalStep {
   readonly ref: string;
-  /** The commit that the ref is at: the version that a decision is about. */
+  /** The commit of the ref, which a decision must name. */
   readonly version: string;
-  /** When it ended, in milliseconds since the epoch; null while it is open. */
+  /** When the proposal ended, in milliseconds since the epoch; null while it is open. */
   readonly closedAt: number | null;
-  /** When its last step was made; milliseconds since the epoch. */
+  /** The time of the last step, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 export const openPrefix = 'refs/botshelf/proposals/';
 export const closedPrefix = 'refs/botshelf/closed/';
 
-/** Returns the ref of an open proposal. Of a user's choice it has the name of a collection: a few plain characters. */
+/** Returns the ref of an open proposal. Its only part that users choose is the name of a collection: some plain characters. */
 export function formatOpenRef(subject: Subject, account: AccountId): string {
   return `${openPrefix}${subject}/${account}`;
 }
@@ -198,7 +198,7 @@ export function formatClosedRef(subject: Subject, account: AccountId, at: number
   return `${closedPrefix}${subject}/${account}/${at}`;
 }
 
-/** What the name of a ref says. */
+/** The content of a ref's name. */
 interface ProposalRef {
   readonly subject: Subject;
   readonly account: AccountId;
@@ -206,7 +206,7 @@ interface ProposalRef {
   readonly closedAt: number | null;
 }
 
-/** Returns what the name of a ref says; undefined for a ref that is not a proposal's, or names the profile of another account. */
+/** Parses the name of a ref; undefined if it is not a proposal's, or names the profile of another account. */
 export function parseProposalRef(ref: string): ProposalRef | undefined {
   const [, open, about = '', account = '', time] =
     /^refs\/botshelf\/(?:(proposals)|closed)\/([a-z0-9-]+)\/([0-9]+)(?:\/([0-9]{13}))?$/.exec(ref) ?? [];
@@ -217,7 +217,7 @@ export function parseProposalRef(ref: string): ProposalRef | undefined {
   return { subject, account: accountId, closedAt: time === undefined ? null : Number(time) };
 }
 
-/** Returns the message of a commit. Its last paragraph has the trailers: nothing in a text can forge one. */
+/** Formats a step as the message of a commit. The last paragraph has the trailers, so no text can forge one. */
 export function formatStep(step: ProposalStep): string {
   const { subject, proposer, state, base, sentAt, queuedAt, takenBack, reviewer, reason, commit, text } =
     step;
@@ -250,8 +250,8 @@ const titles: Readonly<Record<ProposalState, string>> = {
 };
 
 /**
- * Parses the message of a commit; undefined if it is not one of a proposal. Names and texts are cut as those of forms are:
- * anything may have been pushed.
+ * Parses the message of a commit; undefined if it is not a step of a proposal. Names and texts are cut like those of
+ * forms, because anything may have been pushed.
  */
 export function parseStep(message: string): ProposalStep | undefined {
   if (message.length > maxStepLength) return undefined;
@@ -287,7 +287,7 @@ export function parseStep(message: string): ProposalStep | undefined {
   };
 }
 
-/** Names, a note and a reason have a few thousand characters. Any message may be at the ref of a proposal. */
+/** Names, a note and a reason have a few thousand characters, but a ref may have any message. */
 const maxStepLength = 64 * 1024;
 
 const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -298,7 +298,7 @@ function parsePerson(text: string): Person | null {
   return id === undefined ? null : { id, name: toOneLine(name.join(' '), maxLineLength) };
 }
 
-/** Returns a text of several lines as the message of a commit has it, cut to `maxNoteLength`. */
+/** Cuts a text of several lines to `maxNoteLength`, as the message of a commit has it. */
 export function toText(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -310,7 +310,7 @@ export function toText(text: string): string {
 /** UTF-16 units. */
 const maxLineLength = 200;
 
-/** UTF-16 units of the note for the reviewers, and of the words of a reviewer. */
+/** UTF-16 units of the note to the reviewers, and of the text of a reviewer. */
 export const maxNoteLength = 1000;
 
 /** Parses the pages of a bot. */
@@ -318,23 +318,23 @@ export function parsePages(texts: FileTexts): (PageFile & PagePlace)[] {
   return [...texts].map(([path, text]) => parsePageFile(parsePagePath(path) as PagePlace, Buffer.from(text)));
 }
 
-/** What an account sends. */
+/** A submission of an account. */
 export interface SentProposal {
   readonly subject: Subject;
   readonly proposer: Person;
-  /** The files that it changes. Those that it has sent before and that are not here stay part of the proposal. */
+  /** The changed files. Files that were sent before and are not included stay part of the proposal. */
   readonly pages: FileTexts;
   readonly note: string;
-  /** When the account was created, where the provider says that; milliseconds since the epoch. */
+  /** When the account was created, in milliseconds since the epoch, if the provider says so. */
   readonly accountCreatedAt?: number | undefined;
-  /** Whether the account is an author of a listed bot: else its profile is reviewed. */
+  /** Whether the account is an author of a listed bot; if not, its profile is reviewed. */
   readonly isAuthor?: boolean;
-  /** When it was sent, in milliseconds since the epoch; now if left out. */
+  /** When the proposal was sent, in milliseconds since the epoch; now by default. */
   readonly sentAt?: number;
 }
 
-/** What is done with a proposal: it is reviewed, published immediately, or refused. */
+/** The treatment of a proposal: it is reviewed, published immediately, or refused. */
 export type ProposalPolicy = 'review' | 'publish' | 'off';
 
-/** The problem of a machine that cannot push or fetch them. */
+/** The problem of a machine that cannot push or fetch proposals. */
 export const notShared = 'proposals are not shared with the other machines';

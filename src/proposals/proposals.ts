@@ -59,43 +59,44 @@ import {
   toSubjectFolder,
 } from './proposal.ts';
 
-/** The proposals of the other machines, which the remote has. */
+/** The remote's proposals, which include those of other machines. */
 export interface RemoteProposals {
-  /** Fetches them and merges them into ours. @throws {Error} whose message says why the remote cannot be reached */
+  /** Fetches the remote's proposals and merges them into ours. @throws {Error} with the reason why the remote cannot be reached */
   fetchProposals(): Promise<void>;
   /**
-   * Pushes ours, merged with the remote's.
-   * @param claimed the version that was taken for a decision, which has been made or given up
+   * Pushes our proposals, merged with the remote's.
+   * @param claimed the version that was claimed for a decision, which has been made or given up
    * @throws {Error} as fetchProposals
    */
   pushProposals(claimed?: string): Promise<void>;
   /**
-   * Takes an open proposal from the remote, so that no other machine decides about this version; the next push brings it
-   * back. Returns false if another machine has changed or taken it. @throws {Error} as fetchProposals
+   * Deletes an open proposal at the remote, so that no other machine can decide about this version; the next push
+   * restores it. Returns false if another machine has changed or claimed it.
+   * @throws {Error} as fetchProposals
    */
   claimProposal(proposal: Proposal): Promise<boolean>;
-  /** Returns whether a machine, also this one, has just taken this version of a proposal to decide about it. */
+  /** Returns whether any machine has just claimed this version of a proposal for a decision. */
   isClaimed(version: string): boolean;
-  /** Waits while the machine that has taken a proposal is about to share what it decides. @throws as fetchProposals does */
+  /** Waits while the machine that claimed a proposal is about to share its decision. @throws as fetchProposals */
   waitForDecision(proposal: Proposal): Promise<void>;
 }
 
 export interface ProposalsOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly committer: Pick<Committer<never>, 'move'>;
-  /** Reads the settings of the last commit, which say who reviews; undefined if they have a fault. */
+  /** Reads the settings of the last commit, which name the reviewers; undefined if they have a fault. */
   readonly settings: () => Promise<CatalogueSettings | undefined>;
-  /** Returns who is blocked; null if nobody can tell: then nothing is taken. */
+  /** Returns the block list; null if it cannot be read, and then no proposal is accepted. */
   readonly blocked: () => Blocked | null;
-  /** Whether nothing is taken while the settings name no maintainer. */
+  /** Whether proposals are refused while the settings do not name a maintainer. */
   readonly needsMaintainer: boolean;
   readonly log: Log;
 }
 
-/** Makes a step of a proposal. @param current the open proposal, if there is one */
+/** Makes a step of a proposal. @param current the open proposal, if any */
 type ProposalWork = (repository: Repository, current: Proposal | undefined) => Promise<Proposal>;
 
-/** What a maintainer decides. */
+/** The decision of a maintainer. */
 export interface Decision {
   readonly state: 'accepted' | 'changes-asked' | 'declined';
   readonly reviewer: Person;
@@ -105,27 +106,27 @@ export interface Decision {
   readonly text: string;
 }
 
-/** What was decided at the Git host. */
+/** A decision that was made at the Git host. */
 export interface HostDecision {
   readonly state: 'accepted' | 'declined';
-  /** What the proposer reads. */
+  /** The text for the proposer. */
   readonly text: string;
-  /** The commit of the branch that has it, where it was accepted. */
+  /** The commit of the branch that has the changes, if they were accepted. */
   readonly commit: string | null;
 }
 
-/** A step that is saved here, and whether the other machines can fetch it: not while the remote is unreachable. */
+/** A step that is saved here. `shared` says whether other machines can fetch it; false while the remote is unreachable. */
 export interface SavedStep {
   readonly proposal: Proposal;
   readonly shared: boolean;
 }
 
-/** All of a proposal, merged with the branch as it is now. */
+/** A proposal with everything a review needs, merged with the current branch. */
 export interface ProposalDetails extends MergedProposal {
   readonly proposal: Proposal;
-  /** The last one first. */
+  /** Newest first. */
   readonly steps: readonly PastStep[];
-  /** All files of the subject in the commit that the proposal changes. */
+  /** All files of the subject in the commit on which the proposal is based. */
   readonly former: FileTexts;
   /** The files as they were sent. */
   readonly sent: FileTexts;
@@ -134,22 +135,22 @@ export interface ProposalDetails extends MergedProposal {
 }
 
 /**
- * Proposals of changes, and decisions about them. A proposal is a commit on a ref (proposal.ts); there is no other store.
- * Each step is durable when its promise resolves.
+ * Makes the steps of proposals. A proposal is a commit on a ref (proposal.ts); there is no other store. Each step is
+ * durable when its promise resolves.
  */
 export class Proposals implements BranchConsumer {
   readonly failed = (message: string): string =>
-    `could not compare the proposals with the branch: ${message}; those that it has stay open, retrying`;
+    `could not compare the proposals with the branch: ${message}; accepted ones stay open for now, retrying`;
   readonly ended = 'the proposals are compared with the branch again';
   readonly #options: ProposalsOptions;
   readonly #queue = new FairQueue(maxWaiting);
   readonly #refs = new ProposalRefs();
-  /** What is there. Each step is in it when its promise resolves. */
+  /** The current proposals. A step is in the list when its promise resolves. */
   readonly list: ProposalList = this.#refs;
   #isLoaded = false;
   readonly #listeners: ((proposal: Proposal) => void)[] = [];
   #remote: RemoteProposals | null = null;
-  /** The tip of the branch when it was last compared with the proposals, and those that were. */
+  /** The tip of the branch at the last comparison, and the proposals that were compared. */
   #comparedTip: string | null = null;
   readonly #compared = new WeakSet<Proposal>();
   #comparing: Promise<void> | undefined;
@@ -163,18 +164,18 @@ export class Proposals implements BranchConsumer {
     this.#remote = remote;
   }
 
-  /** Calls `listener` after each step that is made here. */
+  /** Calls `listener` after each step made on this machine. */
   subscribe(listener: (proposal: Proposal) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Reads the refs, and deletes what ended 90 days ago. @throws {BotshelfError} unavailable */
+  /** Reads the refs, and deletes proposals that ended 90 days ago. @throws {BotshelfError} unavailable */
   async load(): Promise<void> {
     this.#isLoaded = false;
     await this.#inTurn(service, async () => {});
   }
 
-  /** Merges the remote's proposals, as they were fetched, and returns what it lacks. @throws as load does */
+  /** Merges the remote's proposals, as last fetched. Returns the refs that the remote does not have. @throws as load */
   async mergeFetched(): Promise<readonly MovedRef[]> {
     return await this.#inTurn(service, async (repository) => {
       const { isMoved, toPush } = await mergeRefs(repository);
@@ -183,28 +184,29 @@ export class Proposals implements BranchConsumer {
     });
   }
 
-  /** Closes what the branch has now. @throws as closeAccepted */
+  /** Closes the proposals that are now in the branch. @throws as closeAccepted */
   async handle(): Promise<void> {
-    // The one under way may have read an earlier tip.
+    // The current comparison may have read an earlier tip.
     await this.#comparing?.catch(() => undefined);
     await this.closeAccepted();
   }
 
   /**
-   * Closes, as accepted, the proposals that the branch has, after a crash, or a merge of other machines: a few at a time,
-   * so that steps come in between. @throws {GitError} {BotshelfError} unavailable
+   * Closes, as accepted, the proposals whose changes are in the branch: after a crash, or a merge by other machines.
+   * Compares a few at a time, so that steps can run in between.
+   * @throws {GitError} {BotshelfError} unavailable
    */
   async closeAccepted(): Promise<void> {
     this.#comparing ??= this.#compareWithBranch().finally(() => (this.#comparing = undefined));
     await this.#comparing;
   }
 
-  /** Returns the commit that `read` merges with: the result is the same while it and the version are. @throws as read does */
+  /** Returns the commit with which `read` merges. For the same commit and version, the result is the same. @throws as read */
   async readTip(): Promise<string> {
     return await this.#open(readTip);
   }
 
-  /** Reads all of a proposal. @throws {BotshelfError} unavailable */
+  /** Reads the details of a proposal. @throws {BotshelfError} unavailable */
   async read(proposal: Proposal): Promise<ProposalDetails> {
     return await this.#open(async (repository) => {
       const merged = await mergeProposal(repository, await readTip(repository), proposal);
@@ -227,10 +229,10 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Returns what is done with a proposal of an account for a bot. For forms: `send` decides, by the last commit.
-   * @param settings those in force
-   * @param authors of the bot as it is listed; null for one that is new
-   * @param account null for somebody who has yet to log in, and may be an author
+   * Returns the expected treatment of a proposal, for forms; `send` decides by the last commit.
+   * @param settings the settings in force
+   * @param authors the authors of the listed bot; null for a new bot
+   * @param account null for a person who has yet to log in, and may be an author
    */
   findPolicy(
     settings: CatalogueSettings,
@@ -248,7 +250,7 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Saves a proposal, or a new version of it. One that needs no review is published immediately.
+   * Saves a proposal, or a new version of it. A change that needs no review is published immediately.
    * @throws {ProposalError} off, blocked, new-account, too-many-open, too-many-sent, too-many-in-all, too-large,
    * unchanged, conflict, faulty
    * @throws {BotshelfError} unavailable
@@ -279,7 +281,7 @@ export class Proposals implements BranchConsumer {
         proposer,
         state: 'waiting',
         base: tip,
-        // Later than all that the account has sent, also where a clock was ahead.
+        // Later than all earlier submissions of the account, even if a clock was ahead.
         sentAt: computeTimeAfter(this.list.listOf(proposer.id)[0]?.sentAt, sentAt),
         ...(previous && { queuedAt: toQueueTime(previous) }),
         ...(previous?.takenBack && { takenBack: previous.takenBack }),
@@ -299,7 +301,7 @@ export class Proposals implements BranchConsumer {
       return await this.#accept(proposal, null, '').catch((err: unknown) => {
         this.#options.log.warn(
           { err, subject },
-          'an edit could not be published at once, and waits for a review',
+          'could not publish an edit immediately; it waits for a review',
         );
         return proposal;
       });
@@ -308,7 +310,7 @@ export class Proposals implements BranchConsumer {
 
   /**
    * Withdraws a proposal for its account.
-   * @param version the one that the account saw
+   * @param version the version that the account saw
    * @throws {ProposalError} gone, changed
    * @throws {BotshelfError} unavailable
    */
@@ -320,7 +322,7 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Decides about a proposal. Accepted, its changes are in the branch when this resolves.
+   * Decides about a proposal. If accepted, its changes are in the branch when this resolves.
    * @throws {ProposalError} not-maintainer, gone, changed, too-large, conflict, faulty
    * @throws {BotshelfError} unavailable
    */
@@ -340,9 +342,9 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Takes back a refusal or a request for changes that a reviewer has just sent: the proposal waits again, at its place in
-   * the queue. An accepted proposal is a commit, and is undone as any commit is.
-   * @param version that of the decision
+   * Takes back the decision that a reviewer has just made, if it was to decline or to ask for changes. The proposal
+   * waits again, at its place in the queue. An accepted proposal is a commit, and is undone like any commit.
+   * @param version the version of the decision
    * @throws {ProposalError} gone if it is too late; changed
    * @throws {BotshelfError} unavailable
    */
@@ -366,8 +368,9 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Takes over what was decided at the Git host, which says who may decide there. Nothing is committed to the branch.
-   * @throws {ProposalError} gone, changed @throws {BotshelfError} unavailable
+   * Applies a decision made at the Git host, which checks who may decide there. Nothing is committed to the branch.
+   * @throws {ProposalError} gone, changed
+   * @throws {BotshelfError} unavailable
    */
   async decideAtHost({ subject, proposer, version }: Proposal, decision: HostDecision): Promise<SavedStep> {
     const work: ProposalWork = async (repository, current) =>
@@ -375,7 +378,7 @@ export class Proposals implements BranchConsumer {
     return await this.#transact(subject, proposer.id, version, work, service);
   }
 
-  /** Returns whether an account may review, by the settings of the last commit. One that is blocked may not. */
+  /** Returns whether an account may review, by the settings of the last commit. A blocked account may not. */
   async isMaintainer(account: AccountId): Promise<boolean> {
     const isBlocked =
       findBlocked(this.#options.blocked() ?? nothingBlocked, { authors: [account] }).length > 0;
@@ -383,8 +386,8 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Blocks somebody, or ends that, for a maintainer. It is in force when this resolves.
-   * @throws {BlockError} maintainer, for the account of one; and as planBlockedCommit
+   * Adds or ends a block for a maintainer. The change is in force when this resolves.
+   * @throws {BlockError} maintainer, for the account of a maintainer; and as planBlockedCommit
    * @throws {BotshelfError} unavailable; edit-conflict, while a person edits the file
    */
   async changeBlocked(change: BlockedChange, by: AccountId): Promise<void> {
@@ -405,7 +408,7 @@ export class Proposals implements BranchConsumer {
     this.#options.log.info({ by, [kind]: name }, `account ${by} has ${done} the ${kind} ${name}`);
   }
 
-  /** Commits the proposal to the branch and makes its closed ref in one transaction, then deletes the open one. */
+  /** In one transaction, commits the proposal to the branch and creates its closed ref; then deletes the open one. */
   async #accept(proposal: Proposal, reviewer: Person | null, text: string): Promise<Proposal> {
     const settings = await this.#settings();
     const blocked = requireBlocked(this.#options.blocked());
@@ -456,10 +459,10 @@ export class Proposals implements BranchConsumer {
     for (let i = 0; i < proposals.length; i += comparedAtOnce)
       await this.#inTurn(service, async (repository) => {
         for (const proposal of proposals.slice(i, i + comparedAtOnce)) {
-          // The machine that decides about it shares who accepted it, with their words.
+          // The machine that decides about the proposal shares its reviewer and text.
           if (this.#remote?.isClaimed(proposal.version)) continue;
           if (this.list.get(proposal.ref) !== proposal) continue;
-          // One that cannot be read is compared again in the next round, after the others.
+          // A proposal that cannot be read is compared again in the next round, after the others.
           const isAccepted = await isInBranch(repository, tip, proposal).catch(() => undefined);
           if (isAccepted)
             await this.#close(repository, proposal, { state: 'accepted', reviewer: null, text: '' });
@@ -469,7 +472,7 @@ export class Proposals implements BranchConsumer {
     this.#comparedTip = tip;
   }
 
-  /** Returns how many versions an account has sent in the last day. */
+  /** Returns the number of versions that an account sent in the last day. */
   async #countSent(repository: Repository, account: AccountId): Promise<number> {
     const since = Date.now() - msPerDay;
     let sent = 0;
@@ -486,11 +489,11 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Makes a step of the proposal of an account for a subject: claims the version that it is about, so that nothing is
-   * decided twice, waits for the turn of `by`, calls `work`, tells the listeners, and shares the step. Without the remote
-   * it goes on.
-   * @param version the one that a decision is about; null if the step makes another one, whatever there is
-   * @param by the account whose turn it is, or `service`
+   * Makes a step of an account's proposal for a subject. Claims the version at the remote, so that only one machine
+   * decides about it; waits for the turn of `by`; calls `work`; notifies the listeners; shares the step. Continues if
+   * the remote is unreachable.
+   * @param version the version that a decision is about; null for a step that replaces any version
+   * @param by the account that takes its turn, or `service`
    * @throws {ProposalError} gone, changed
    */
   async #transact(
@@ -512,7 +515,7 @@ export class Proposals implements BranchConsumer {
       return await work(repository, this.list.find(subject, account));
     });
     const proposal = await step.catch((error: unknown) => {
-      // The remote may lack what was claimed.
+      // The claimed version may be missing at the remote.
       void tryRemote(remote?.pushProposals(claimed));
       throw error;
     });
@@ -526,10 +529,10 @@ export class Proposals implements BranchConsumer {
     return { proposal, shared: because === undefined };
   }
 
-  /** Claims a version. Returns whether another machine has it; false if that is not known. */
+  /** Claims a version. Returns whether another machine has claimed it; false if that is unknown. */
   async #isClaimedByOthers(proposal: Proposal): Promise<boolean> {
     const read = this.#open(async (repository) => await readProposedTexts(repository, proposal));
-    // Git could not push the end of one whose objects are missing here, unless the remote still has its open ref.
+    // Without its objects, Git could not push the end of a proposal unless the remote still has its open ref.
     if (!(await read.catch(() => undefined))) return false;
     let isOurs = true;
     await tryRemote(this.#remote?.claimProposal(proposal).then((result) => void (isOurs = result)));
@@ -537,8 +540,8 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Runs `work` after the current step, when it is the turn of the account. A failed git may have moved refs, which are
-   * re-read, and left locks, which are removed.
+   * Runs `work` after the current step, when it is the account's turn. A failed git may have moved refs, which are
+   * then re-read, and left locks, which are removed.
    * @throws {BotshelfError} unavailable; share-full, if too many steps of the account wait
    */
   async #inTurn<T>(by: string, work: (repository: Repository) => Promise<T>): Promise<T> {
@@ -547,7 +550,7 @@ export class Proposals implements BranchConsumer {
         await this.#load(repository);
         return await work(repository);
       } catch (error) {
-        // It is refused by its rules: nothing was done that could have failed.
+        // The rules refused the step, so no git has failed.
         if (error instanceof ProposalError) throw error;
         await removeLeftovers(repository, error, this.#options.log).catch(() => undefined);
         this.#isLoaded = false;
@@ -582,7 +585,10 @@ function formatTrailers(proposer: Person, reviewer: Person | null): string[] {
   return [`Proposed-by: ${proposer.id}`, ...(reviewer === null ? [] : [`Reviewed-by: ${reviewer.id}`])];
 }
 
-/** Returns whether the branch has the changes of a proposal; undefined while it lacks the commit that they change. */
+/**
+ * Returns whether the branch has the changes of a proposal; undefined if it does not have the commit on which the
+ * proposal is based.
+ */
 async function isInBranch(
   repository: Repository,
   tip: string,
@@ -592,7 +598,7 @@ async function isInBranch(
   const [before, now] = await repository.objects.read([`${proposal.base}:${folder}`, `${tip}:${folder}`]);
   if (before?.id === now?.id) return false;
   if ((await mergeProposal(repository, tip, proposal)).changed.size > 0) return false;
-  // What has the same here may be older than that commit, which is still to come from another machine.
+  // Equal files may be older than that commit, if another machine has yet to push it.
   return (await isAncestor(repository, proposal.base, tip)) ? true : undefined;
 }
 
@@ -603,7 +609,7 @@ function toFiles({ prefix }: Repository, pages: FileTexts): Map<string, ReturnTy
 /** Proposals that are compared with the branch while a step waits. */
 const comparedAtOnce = 20;
 
-/** Steps that may wait for the one that is being made; those of an account are a quarter at most. */
+/** Maximum number of steps that wait. An account may have at most a quarter of them. */
 const maxWaiting = 100;
 
 /** Stands for the service among the accounts that take turns. */

@@ -10,17 +10,18 @@ import { type Proposal, notShared } from './proposal.ts';
 import type { Proposals, RemoteProposals } from './proposals.ts';
 
 /**
- * The proposals of a service that is one of several. In each round of the sync the remote's are fetched, merged with ours
- * (`mergeRefs`), and pushed where they differ. A remote that refuses them does not keep branch and state from it.
+ * Shares the proposals of a service with its other machines. In each round of the sync, the remote's proposals are
+ * fetched, merged with ours (`mergeRefs`), and pushed if they differ. A remote that refuses them still receives the
+ * branch and the state.
  */
 export class SharedProposals implements RemoteProposals {
   readonly #proposals: Proposals;
   readonly #sync: Pick<Sync, 'run' | 'addToRounds'>;
   readonly #log: Log;
   readonly #failures: FailureLog;
-  /** What has been requested and has not begun. */
+  /** Work that was requested and has not begun. */
   readonly #waiting = new Map<RemoteWork, Promise<void>>();
-  /** Version → when a machine, also this one, has taken it from the remote to decide about it. */
+  /** Version → when a machine claimed it at the remote for a decision. */
   readonly #taken = new Map<string, number>();
 
   constructor(proposals: Proposals, sync: Pick<Sync, 'run' | 'addToRounds'>, log: Log) {
@@ -35,7 +36,7 @@ export class SharedProposals implements RemoteProposals {
     sync.addToRounds(this.#exchange);
   }
 
-  /** Why the last round could not share the proposals, for an operator; null if it could. */
+  /** Why the last round could not share the proposals, for operators; null if it did. */
   get failure(): Failure | null {
     return this.#failures.current;
   }
@@ -88,7 +89,7 @@ export class SharedProposals implements RemoteProposals {
       await removeLeftovers(repository, error, this.#log).catch(() => undefined);
       if (!remote.signal.aborted) this.#failures.add(error, describeRemoteError(error));
     }
-    // Behind the round. What fails is retried in the next one.
+    // Runs after the round; a failure is retried in the next one.
     void this.#proposals.closeAccepted().catch(() => undefined);
   };
 
@@ -118,7 +119,7 @@ export class SharedProposals implements RemoteProposals {
     return after.size !== before.size || [...after].some(([ref, version]) => before.get(ref) !== version);
   }
 
-  /** Runs `work` between two rounds, once for all that request it before it begins. */
+  /** Runs `work` between two rounds, once for all requests made before it begins. */
   async #runSoon(work: RemoteWork): Promise<void> {
     let soon = this.#waiting.get(work);
     if (soon === undefined) {
@@ -141,9 +142,9 @@ async function pushMoves(repository: Repository, moves: readonly MovedRef[], rem
   await updateRefs(repository, new Map(known));
 }
 
-/** Milliseconds in which a machine has decided, or it has crashed; less than a decision waits for the remote. */
+/** Milliseconds in which a machine decides, unless it has crashed. Less than a decision waits for the remote. */
 const maxDecidingMs = 3000;
 const pollMs = 200;
 
-/** The command line has a bound. */
+/** Keeps the command line below its maximum length. */
 const maxRefsPerPush = 500;

@@ -8,7 +8,7 @@ import { SerialQueue } from '../lib/serial-queue.ts';
 import { readStrictJson } from '../lib/json.ts';
 import { DatedFiles, parseFileTime } from './dated-files.ts';
 
-/** What can be wrong with a bot. */
+/** The reasons for reporting a bot. */
 export const reportReasons = [
   'scam',
   'impersonation',
@@ -19,13 +19,13 @@ export const reportReasons = [
   'other',
 ] as const;
 
-/** What a visitor says about a bot. Nothing about the visitor is in it. */
+/** A visitor's report about a bot. It contains nothing about the visitor. */
 export interface SentReport {
   readonly bot: BotId;
   readonly reason: (typeof reportReasons)[number];
-  /** At most `maxReportLength` characters; may be empty. Written by a stranger. */
+  /** At most `maxReportLength` characters; may be empty. Not trusted. */
   readonly text: string;
-  /** The language of the page that it was sent from. */
+  /** The language of the page on which it was written. */
   readonly locale: Locale;
 }
 
@@ -37,15 +37,15 @@ export interface VisitorReport extends SentReport {
 
 export const maxReportLength = 1000;
 
-/** A report, and keyed hashes of where it comes from: null for one that was sent before the service started. */
+/** A report with keyed hashes of its sender's address; null for one that was sent before the service started. */
 interface KeptReport {
   readonly sent: SentReport;
   readonly sender: Client | null;
 }
 
 /**
- * The reports that this machine took in the last 90 days, each in a file of a private folder. Senders are bounded by keyed
- * hashes of their addresses. These and their key are in memory only, so nothing leads from a report to its sender.
+ * The reports of the last 90 days on this machine, each in a file of a private folder. Senders are limited by keyed
+ * hashes of their addresses. The hashes and their key are only in memory, so nothing links a report to its sender.
  */
 export class VisitorReports {
   readonly #key = randomBytes(32);
@@ -62,8 +62,8 @@ export class VisitorReports {
   }
 
   /**
-   * Reads the reports. A file that holds none is left alone, with a line in the log.
-   * @param confirmedTime that of `DatedFiles`
+   * Reads the reports. A file without a report is kept, and logged.
+   * @param confirmedTime as in `DatedFiles`
    * @throws a system error
    */
   static async open(folder: string, log: Log, confirmedTime: () => Promise<number>): Promise<VisitorReports> {
@@ -77,9 +77,9 @@ export class VisitorReports {
   }
 
   /**
-   * Keeps a report durably, and returns it, or null if it is one too many: of its address group about the bot in a day, of
-   * its network in a day, or of the network with the most reports in all.
-   * @throws {BotshelfError} unavailable or queue-full, and nothing is kept
+   * Saves a report durably, and returns it. Returns null above a limit: of an address group for the bot per day, of
+   * its network per day, or in total for the network with the most reports.
+   * @throws {BotshelfError} unavailable or queue-full; nothing is saved
    */
   async add(sent: SentReport, address: string): Promise<VisitorReport | null> {
     const { group, network } = toClient(address);
@@ -105,7 +105,7 @@ export class VisitorReports {
       .toReversed();
   }
 
-  /** Removes a report, if it is there. @throws a system error */
+  /** Removes a report if it exists. @throws a system error */
   async remove(id: string): Promise<void> {
     await this.#files.delete([id]);
   }
@@ -117,14 +117,14 @@ export class VisitorReports {
 
 const maxReports = 1000;
 
-/** Of an address group about a bot, and of a network about all bots: a site of a customer, or an IPv4 address. */
+/** Maximum number per day of an address group for a bot, and of a network (a customer's site, or an IPv4 address) for all bots. */
 const maxPerBotAndDay = 3;
 const maxPerNetworkAndDay = 30;
 
-/** Reports that are being written. */
+/** Maximum number of reports being written. */
 const maxUnsaved = 100;
 
-/** Returns the report in a file; undefined if it holds none. */
+/** Parses the report in a file; undefined if the file has no report. */
 function parseReport(name: string, content: string): SentReport | undefined {
   const json = readStrictJson(content, name);
   if (!('data' in json)) return undefined;

@@ -32,22 +32,22 @@ import { LivePreview } from './page/live-preview.ts';
 import type { PageParts, Site } from './page/page-context.tsx';
 import { createNamedLinks, createRepositoryLinks } from './page/repository-links.ts';
 
-/** The settings that pages depend on. */
+/** The settings of the service that pages depend on. */
 export interface SiteConfig {
   readonly contact: string | null;
   readonly demo: object | null;
   readonly dev: boolean;
-  /** Where people log in; null if nobody can. */
+  /** Null if nobody can log in. */
   readonly login: object | null;
   readonly baseUrl: string;
   readonly securityContact: string | null;
-  /** Set where this is a copy of a list. */
+  /** Set if this is a copy of a list. */
   readonly readOnly: { readonly original: string | null } | null;
 }
 
 /**
- * Returns the properties that all pages share; its settings are those in force at each request.
- * @param origin the remote of the clone: the links to the repository are made from it where the settings name none
+ * Returns the properties that all pages share, with the settings in force at each request.
+ * @param origin the remote of the clone, from which the links to the repository are made if the settings have none
  */
 export function createSite(
   { contact, demo, dev, login, baseUrl, readOnly }: SiteConfig,
@@ -81,7 +81,7 @@ export function createSite(
   };
 }
 
-/** The pages, in routers of their own: a router matches a path against all of its routes. */
+/** The pages, in separate routers, because a router matches a path against all of its routes. */
 export interface Pages {
   readonly assets: Router;
   readonly pages: Router;
@@ -98,7 +98,7 @@ interface SiteParts extends FeedsOptions {
   readonly store: Catalogue['store'];
 }
 
-/** Creates the pages that anyone can read, with what is next to them: assets, feeds, the sitemap. */
+/** Creates the public pages, with assets, feeds and the sitemap. */
 export function createPages(parts: SiteParts): Pages {
   const { config, site, store } = parts;
   const assets = new Router();
@@ -112,7 +112,7 @@ export function createPages(parts: SiteParts): Pages {
   return { assets, pages, showErrors: (report) => showErrorPages(parts, report), refuseRemoved, live };
 }
 
-/** Adds the pages that anyone can read: lists, bots, what the site says about itself. */
+/** Adds the public pages: lists, bots, and pages about the site. */
 export function addOpenPages(router: Router, parts: PageParts): void {
   const addPage = createPageAdder(router, parts);
   const lists = new FrontLists(parts);
@@ -130,7 +130,7 @@ export function addOpenPages(router: Router, parts: PageParts): void {
   addShareRoutes(router, parts);
 }
 
-/** Adds the links of the menu of languages. The address names the language too, for browsers that refuse cookies. */
+/** Adds the links of the language menu. The address has the language too, for browsers that refuse cookies. */
 function addLanguageRoute(router: Router, { baseUrl, languages }: Site): void {
   router.get(languagePath, (ctx) => {
     const from = ctx.get('Referer');

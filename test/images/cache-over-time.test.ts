@@ -43,7 +43,7 @@ describe('the image cache, over time,', () => {
     await test.want(test.avatarOnly());
     const before = test.avatar();
     test.site.answers['/avatar.png'] = bytes(await sampleImage({ seed: 77 }));
-    await test.reopen({ intervals: { refresh: 0 } });
+    await test.reopen({ intervals: { refreshMs: 0 } });
     const told: (readonly BotId[])[] = [];
     test.cache.onChange((bots) => told.push(bots));
     await test.cache.setWanted([[homer, test.avatarOnly()]]);
@@ -60,18 +60,20 @@ describe('the image cache, over time,', () => {
     await test.want(test.avatarOnly());
     const before = test.cache.cachedImages(test.avatarOnly());
     delete test.site.answers['/avatar.png'];
-    await test.reopen({ intervals: { refresh: 0 } });
+    await test.reopen({ intervals: { refreshMs: 0 } });
     await test.scan(test.avatarOnly());
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
     equal(test.cache.status().failing, 1);
-    await test.reopen({ intervals: { refresh: 0 } });
+    await test.reopen({ intervals: { refreshMs: 0 } });
     await test.scan(test.avatarOnly());
     deepEqual(test.site.asked, ['/avatar.png', '/avatar.png']);
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
   });
 
   it('retries an image that failed, until it is there @slow', async () => {
-    await test.reopen({ intervals: { firstRetry: 1, lastRetry: 5, tick: 1, hostRest: 1 } });
+    await test.reopen({
+      intervals: { firstRetryMs: 1, lastRetryMs: 5, retryCheckMs: 1, firstHostPauseMs: 1 },
+    });
     const image = bytes(await sampleImage());
     test.site.answers['/late.png'] = (response, request) => {
       if (test.site.asked.length > 3) image(response, request);
@@ -88,14 +90,14 @@ describe('the image cache, over time,', () => {
 
   it('retries nothing before its time', async () => {
     await test.scan({ avatar: test.at('/none.png'), cover: null, preview: [] });
-    await test.reopen({ intervals: { tick: 1 } });
+    await test.reopen({ intervals: { retryCheckMs: 1 } });
     await test.scan({ avatar: test.at('/none.png'), cover: null, preview: [] });
     await test.cache.cleanUp();
     deepEqual(test.site.asked, ['/none.png']);
   });
 
   it('drops what nothing names, image and file, and keeps what is named @slow', async () => {
-    await test.reopen({ intervals: { grace: 0 } });
+    await test.reopen({ intervals: { graceMs: 0 } });
     await test.cache.setWanted([
       [homer, test.avatarOnly()],
       [marge, { avatar: null, cover: test.at('/cover.jpg'), preview: [] }],
@@ -118,7 +120,7 @@ describe('the image cache, over time,', () => {
     await test.want(test.avatarOnly());
     await test.cache.setWanted([]);
     await test.cache.cleanUp();
-    await test.reopen({ intervals: { grace: 1 } });
+    await test.reopen({ intervals: { graceMs: 1 } });
     await test.cache.setWanted([]);
     await test.cache.cleanUp();
     equal(test.cache.status().known, 0);
@@ -145,7 +147,7 @@ describe('the image cache, over time,', () => {
       if (test.site.asked.length === 3) for (const digit of digits) rmSync(join(test.folder, digit));
       serve(response, request);
     };
-    await test.reopen({ log, intervals: { ownRest: 1 } });
+    await test.reopen({ log, intervals: { storePauseMs: 1 } });
     await test.want(test.avatarOnly());
     ok(test.avatar());
     match(said[0] ?? '', /^could not store an image: .+; check the folder of the image cache, retrying$/);
@@ -162,7 +164,7 @@ describe('the image cache, over time,', () => {
       said.push(message);
       if (message.endsWith(' 0 left')) tell?.();
     };
-    await test.reopen({ log: { ...silentLog, info }, intervals: { progress: 5 } });
+    await test.reopen({ log: { ...silentLog, info }, intervals: { progressMs: 5 } });
     test.cache.want(homer, { ...test.all(), cover: test.at('/none.png') });
     await finished;
     equal(said.at(-1), 'image cache: 3 fetched, 1 failed, 0 left');

@@ -212,7 +212,7 @@ function status(code: number): Answer {
   };
 }
 
-/** Serves an answer, and has it refused. */
+/** Serves an answer, and checks that it is refused. */
 async function refusalOf(answer: Answer, message: RegExp, timeLimit?: number): Promise<Site> {
   const site = await startSite({ '/': answer });
   const connector = await testConnector(timeLimit === undefined ? {} : { timeLimit });

@@ -88,7 +88,7 @@ describe('the decoder process', () => {
   });
 });
 
-/** The decoders that this process has started and that still run. */
+/** Returns the running decoders of this process. */
 function children(): string[] {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ');
   return pids.filter(

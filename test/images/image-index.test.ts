@@ -95,7 +95,7 @@ describe('the index of the image cache', () => {
   });
 });
 
-/** An index at `path` that knows of so many images. */
+/** Returns an index at `path` with this many images. */
 async function filled(path: string, count: number): Promise<ImageIndex> {
   const index = await ImageIndex.open(path);
   for (let number = 0; number < count; number += 1) addCopy(index, number);

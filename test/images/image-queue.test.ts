@@ -4,9 +4,9 @@ import { defaultIntervals, HostQueue, retryDelay } from '../../src/images/image-
 
 type Work = ConstructorParameters<typeof HostQueue<string>>[0]['work'];
 
-/** Items are named by their host, a letter or word, and what follows it. */
-function queueOf(concurrency: number, work: Work): HostQueue<string> {
-  return new HostQueue({ concurrency, rest: { first: 1, max: 4 }, work });
+/** The name of an item is its host, a letter or word, and a digit. */
+function queueOf(maxConcurrent: number, work: Work): HostQueue<string> {
+  return new HostQueue({ maxConcurrent, pauseMs: { first: 1, max: 4 }, work });
 }
 
 function add(queue: HostQueue<string>, items: string): void {

@@ -80,7 +80,7 @@ describe('share cards', () => {
   });
 
   it('leave a text out where no font has one of its letters, in place of boxes @slow', async () => {
-    // A letter of Nag Mundari, which hardly any machine has a font for.
+    // A letter of Nag Mundari, for which hardly any machine has a font.
     ok((await draw({ name: 'Homer \u{1E4D0}' })).equals(await draw({ name: '' })));
   });
 

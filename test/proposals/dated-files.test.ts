@@ -6,12 +6,12 @@ import { atTime } from '../support/at-time.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const start = 1_700_000_000_000;
-/** The first letter of an entry. */
+/** Returns the first letter of an entry. */
 const groupOf = (entry: string): string => entry.charAt(0);
 const nameAt = (time: number): string => `${time}-${'a'.repeat(32)}`;
 
 describe('files that are named by their times', () => {
-  /** Of a clock that agrees with the newest commit. */
+  /** Returns the time of a clock that agrees with the newest commit. */
   let confirmedTime = async (): Promise<number> => await Promise.resolve(Date.now());
   let folder: string;
   let files: DatedFiles<string>;

@@ -7,7 +7,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 
 const hour = 3_600_000;
 
-/** A clock that agrees with the newest commit. */
+/** Returns the time of a clock that agrees with the newest commit. */
 const clock = async (): Promise<number> => await Promise.resolve(Date.now());
 
 describe('drafts', () => {

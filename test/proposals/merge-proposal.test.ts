@@ -30,7 +30,7 @@ function merged(before: Texts, changed: Texts): MergedProposal {
 }
 
 describe('a proposal merged with a commit of the branch', () => {
-  /** Merges a proposal of these texts with these, where both began with one page. */
+  /** Merges a proposal of `theirs` with `ours`; both began with one page. */
   async function merge(theirs: Texts, ours: Texts | null): Promise<MergedProposal> {
     const repository = testRepository({ [english]: mainPage(), [german]: words });
     const base = repository.git('rev-parse', 'HEAD');

@@ -36,7 +36,7 @@ describe('the proposals of this clone and of the remote', () => {
     first = send(0, base);
   });
 
-  /** Makes the commit of a step, whose tree has its text. @param made when, in seconds since the epoch */
+  /** Creates the commit of a step; its tree contains the step's text. @param made the time of the step, in seconds since the epoch */
   function make(values: Partial<ProposalStep>, parents: readonly string[], made = 1_700_000_000): string {
     const step = { ...sentStep, base, sentAt: start, ...values };
     const run = (input: string, ...args: string[]): string => {
@@ -81,7 +81,7 @@ describe('the proposals of this clone and of the remote', () => {
     return merged;
   }
 
-  /** Returns the merged refs, which are the same on the other machine. */
+  /** Returns the merged refs, after checking that the other machine gets the same. */
   async function merge(ours: Refs, theirs: Refs): Promise<Record<string, string>> {
     const merged = await mergeInto(ours, theirs);
     deepStrictEqual(await mergeInto(theirs, ours), merged);
@@ -89,7 +89,7 @@ describe('the proposals of this clone and of the remote', () => {
     return merged;
   }
 
-  /** Checks that a commit has two in its history, the step of one of them, and the files of one. */
+  /** Checks that a commit has both in its history, with the step of one and the files of one. */
   function ensureJoined(
     id = '',
     parents: readonly string[],
@@ -235,7 +235,7 @@ describe('the proposals of this clone and of the remote', () => {
     const merged = await merge({ [open]: back }, { [closedAt(5)]: refused });
     deepStrictEqual(Object.keys(merged), [closedAt(5)]);
     ensureJoined(merged[closedAt(5)], [refused, back], { state: 'declined' }, sentStep.text);
-    // Its own decision can be taken back still.
+    // The machine's own decision can still be taken back.
     const own = make({ reviewer: visitor, takenBack: 1 }, [refused]);
     deepStrictEqual(Object.keys(await merge({ [open]: own }, merged)), [open]);
   });
@@ -269,7 +269,7 @@ describe('the proposals of this clone and of the remote', () => {
   for (const [state, time, values] of [
     ['declined', 9, { reviewer: maintainer }],
     ['withdrawn', 1, {}],
-    // Found in the branch by the other machine.
+    // Closed by the other machine, which found it in the branch.
     ['accepted', 1, {}],
   ] as const)
     it(`that were accepted on one at 5 and ${state} on the other at ${time} are accepted, with the reviewer @long`, async () => {
@@ -281,7 +281,7 @@ describe('the proposals of this clone and of the remote', () => {
       deepStrictEqual(Object.keys(merged), [end]);
       const step = { state: 'accepted', reviewer: maintainer, text: 'Yes.' } as const;
       ensureJoined(merged[end], [accepted, other], step, 'Yes.');
-      // A machine that has the other end alone, or was killed before it deleted that.
+      // A machine that only has the other end, or was killed before deleting it.
       deepStrictEqual(await merge({ [otherEnd]: other }, merged), merged);
       deepStrictEqual(await merge({ ...merged, [otherEnd]: other }, merged), merged);
     });

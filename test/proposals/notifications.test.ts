@@ -17,7 +17,7 @@ type Respond = (response: ServerResponse, request: IncomingMessage) => void;
 
 const accept: Respond = (response) => response.writeHead(204).end();
 
-/** What the receiver does with the requests to come; the last one stays. */
+/** The receiver's responses to the next requests; the last one stays. */
 let responds: Respond[] = [accept];
 let received: string[] = [];
 let times: number[] = [];

@@ -39,7 +39,7 @@ const homer = botId('190519304972663312');
 const homerPath = pagePath(homer);
 const files = { [homerPath]: mainPage(), 'botshelf.json': proposalSettings };
 
-/** The change of Homer that tests send, with other values put over it. */
+/** The change of Homer that tests send, with these values replaced. */
 function change(values: Partial<SentProposal> = {}): SentProposal {
   return {
     subject: homer,
@@ -408,7 +408,7 @@ describe('proposals', () => {
       ...Array.from({ length: 28 }, async () => await withdraw(author.id)),
       withdraw(visitor.id),
     ]);
-    // Those that are refused come first, then the one that runs: each account has one after another from then on.
+    // The refused ones end first, then the running one; from then on, accounts take turns.
     strictEqual(ended.indexOf(visitor.id) <= 4, true);
     const kinds = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
     strictEqual(kinds.filter((error) => error.kind === 'gone').length, 27);

@@ -9,7 +9,7 @@ import { recordedLog } from '../support/recorded-log.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-/** A clock that agrees with the newest commit. */
+/** Returns the time of a clock that agrees with the newest commit. */
 const clock = async (): Promise<number> => await Promise.resolve(Date.now());
 
 const day = 86_400_000;

@@ -106,7 +106,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'how a search weighs and an index is built, whatever is searched for': [
     'catalogue/lists/relevance.ts maxSteps',
     'catalogue/search/bot-search.ts maxBotsInSlices',
-    'catalogue/search/bot-words.ts maxClaims',
+    'catalogue/search/bot-words.ts maxUnpenalisedNeeds',
     'catalogue/search/segment.ts maxPostingsPerPageWord',
     'catalogue/search/postings-builder.ts maxTimes',
     'catalogue/search/postings.ts maxPlace',
@@ -129,7 +129,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'git/run-git.ts maxStallSeconds',
     'git/repository.ts maxAttempts',
     'images/decoder.ts idleTimeout',
-    'images/image-queue.ts maxHostRest',
+    'images/image-queue.ts maxHostPauseMs',
     'lib/retry.ts maxRemoteMs',
     'lib/time-slice.ts maxUntimedSteps',
     'proposals/shared-proposals.ts maxDecidingMs',

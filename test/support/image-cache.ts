@@ -50,7 +50,13 @@ export async function openTestImages(): Promise<TestImages> {
       fetch: async (url, signal) => await fetcher.fetch(url, signal),
       log: silentLog,
       ...more,
-      intervals: { firstRetry: never, lastRetry: never, formWait: 60_000, hostRest: 1, ...more.intervals },
+      intervals: {
+        firstRetryMs: never,
+        lastRetryMs: never,
+        formWaitMs: 60_000,
+        firstHostPauseMs: 1,
+        ...more.intervals,
+      },
     });
   const at = (path: string): string => `https://images.test:${site.port}${path}`;
   const avatarOnly = (): FullImages => ({ avatar: at('/avatar.png'), cover: null, preview: [] });

@@ -13,36 +13,36 @@ import { isMainPage, isReadable } from '../page/rules.ts';
 import type { BotStore } from '../store/bot-store.ts';
 import type { BotCommit, ChangeIndex } from './change-index.ts';
 
-/** The read methods of the index. */
+/** The methods of the index that only read. */
 export type ReadonlyChanges = Readonly<
   Pick<ChangeIndex, 'isComplete' | 'stamp' | 'list' | 'listSteps' | 'read' | 'readAuthor'>
 >;
 
-/** What one commit changed in a bot. */
+/** The changes that one commit made to a bot. */
 export interface BotChange {
   readonly commit: string;
-  /** Of the commit; milliseconds since the epoch. */
+  /** Time of the commit, in milliseconds since the epoch. */
   readonly time: number;
   readonly by: CommitAuthor;
-  /** A new page has no fields. The text of a page and images have no values. */
+  /** For a new page, `fields` is empty. A changed text or image is listed without its values. */
   readonly pages: readonly PageChange[];
-  /** Whether it changed the commands. */
+  /** Whether the commit changed the bot's commands. */
   readonly hasOtherCommands: boolean;
   readonly invite: InviteChange;
-  /** Whether it added the bot. */
+  /** Whether the commit added the bot. */
   readonly isNewBot: boolean;
 }
 
-/** Changes by their times, newest first, and by the ids of their commits. */
+/** Changes by time, newest first; changes of the same time by commit id. */
 export interface ChangesPage {
   readonly changes: readonly BotChange[];
-  /** The commit after which the next page begins; undefined for the last page. */
+  /** The last commit of this page, from which the next page continues; undefined for the last page. */
   readonly next: string | undefined;
 }
 
 /**
- * Reads what changed in a bot, 50 commits at a time. Commits that changed nothing that is shown are left out.
- * @param after the last commit of the previous page, left out for the first page; any other text returns no changes
+ * Reads the changes of a bot, 50 commits at a time. Skips commits without a visible change.
+ * @param after the last commit of the previous page; left out for the first page. An unknown commit returns no changes
  * @throws {GitError}
  */
 export async function readBotChanges(
@@ -75,7 +75,7 @@ export async function readBotChanges(
 
 const maxCommits = 50;
 
-/** Texts are long, and addresses of images say nothing: it is enough that they changed, and that a page is new. */
+/** Drops values that nobody reads in a list of changes: long texts, addresses of images, and all fields of a new page. */
 function withoutTexts(page: PageChange): PageChange {
   const fields = page.fields.map(({ name, ...values }) => ({ name, ...(!untold.has(name) && values) }));
   return { ...page, fields: page.state === 'added' ? [] : fields };
@@ -83,18 +83,19 @@ function withoutTexts(page: PageChange): PageChange {
 
 const untold = new Set(['page', 'avatar', 'cover', 'preview']);
 
-/** Who reviewed a page. Times are milliseconds since the epoch. */
+/** The review of a page that was accepted. Times are in milliseconds since the epoch. */
 export interface AcceptedReview {
   readonly reviewer: AccountId;
-  /** When the reviewed change came into the branch. */
+  /** When the reviewed change reached the branch. */
   readonly time: number;
-  /** When the page was last changed since, without a review; undefined if it was not. */
+  /** When the page was last changed without a review; undefined if it was not changed since. */
   readonly changed: number | undefined;
 }
 
 /**
- * Reads the last accepted review of a page, which shows the main page and its translation, among the bot's newest 20
- * commits; undefined if there is none. @throws {GitError}
+ * Finds the last accepted review of a page among the bot's newest 20 commits, or undefined. A review of a translation
+ * also shows the main page, so a change of either counts.
+ * @throws {GitError}
  */
 export async function readLastReview(
   index: ReadonlyChanges,
@@ -118,24 +119,24 @@ const maxReviewCommits = 20;
 
 /** A recent change that matters to people who trust a bot. */
 export interface TrustChange {
-  /** `permission`: it asks for these. `author`: these are authors. `bot`: the invite link adds another bot. */
+  /** `permission`: the bot asks for these. `author`: these accounts became authors. `bot`: the invite link adds another bot. */
   readonly kind: 'permission' | 'author' | 'bot' | 'nsfw';
-  /** The names of permissions, or the bits of unknown ones; the ids of accounts. */
+  /** Names of permissions (bits if unknown), or ids of accounts. */
   readonly values: readonly string[];
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
 /**
- * Reads what is new in a bot in the last 90 days, newest first: permissions, authors, another bot in the invite link,
- * being for adults only. All commits before the newest 50 count as one, and so do those of a merged pull request. An
- * invite that adds the first bot again is no change.
+ * Reads the changes of trust in a bot in the last 90 days, newest first: new permissions, new authors, another bot in
+ * the invite link, marked as for adults. The commits before the newest 50 count as one commit, and so does a merged
+ * pull request. A return to the first bot's invite link is not a change.
  * @throws {GitError}
  */
 export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promise<readonly TrustChange[]> {
   const since = Date.now() - trustDays * msPerDay;
   const commits = (await index.listSteps(id)).filter(({ time }) => time >= since);
-  // What a new bot has at first is no change.
+  // A new bot has nothing to compare with.
   if (commits.length === 1 && commits[0]?.pages.every(({ before }) => before === undefined)) return [];
   const read = commits.filter((_, i) => i < maxCommits - 1 || i === commits.length - 1);
   let known: ReadonlySet<string> | undefined;
@@ -165,7 +166,7 @@ export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promi
 const trustDays = 90;
 const trustKinds = ['permission', 'bot', 'author', 'nsfw'] as const;
 
-/** Returns what matters of a bot, each a kind and a value; undefined if its main page is not among the files. */
+/** Returns the facts of a bot that matter for trust, as `<kind> <value>`; undefined without a main page. */
 function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined {
   const { invite, authors, nsfw } = readMainData(files);
   if (typeof invite !== 'string') return undefined;
@@ -179,31 +180,28 @@ function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined 
   ]);
 }
 
-/** What changes in a page of a bot. */
+/** The changes of one page of a bot. */
 export interface PageChange {
   readonly locale: Locale;
-  /** Whether the bot had no such page before, or has none any more. */
+  /** Whether the page was created, changed or deleted. */
   readonly state: 'added' | 'edited' | 'removed';
   readonly fields: readonly FieldChange[];
 }
 
-/** A value that differs. Undefined if there is none. Anything may be in it. */
+/** A value that differs; undefined where the page does not have it. The values are not validated. */
 export interface FieldChange {
-  /** The name of the form's field; a key of the front matter where the forms have none. */
+  /** The name of the form's field, or the key of the front matter if no form has the field. */
   readonly name: string;
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** A file with front matter, or data alone. */
+/** A file with front matter, or only data. */
 export type ComparedFile = Pick<PageFile & PagePlace, 'path' | 'locale'> & {
   readonly page: Pick<Page, 'data' | 'page'> | undefined;
 };
 
-/**
- * Returns what differs in files of a bot, a collection or a profile. The text of a new page is left out, and all of one that
- * was removed.
- */
+/** Compares files of a bot, a collection or a profile. Skips the text of a new page, and all fields of a removed one. */
 export function comparePages(before: readonly ComparedFile[], after: readonly ComparedFile[]): PageChange[] {
   const changed = after.map(({ path, locale, page }): PageChange => {
     const former = before.find((file) => file.path === path);
@@ -218,13 +216,16 @@ export function comparePages(before: readonly ComparedFile[], after: readonly Co
   return [...changed, ...removed.map(({ locale }) => ({ locale, state: 'removed' as const, fields: [] }))];
 }
 
-/** What matters most to a server comes first. */
+/** Listed first, because they matter most to a server. */
 const firstFields = ['invite', 'authors', 'nsfw'];
 
-/** More than the rules allow, so a page with more has faults. */
+/** Above the maximum that the rules allow, so only faulty pages are cut. */
 const maxFields = 100;
 
-/** Returns the values of a page by the names of the form's fields. False and null are no value, as a form has none. */
+/**
+ * Returns the values of a page by the names of the form's fields. False and null become undefined, because forms do
+ * not have them.
+ */
 function readValues(page: ComparedFile['page']): ReadonlyMap<string, unknown> {
   const data: PageData = { ...page?.data, page: page?.page };
   const entries = Object.entries(data).flatMap(([key, value]) =>
@@ -237,19 +238,19 @@ function readValues(page: ComparedFile['page']): ReadonlyMap<string, unknown> {
   );
 }
 
-/** What changes for a server that adds the bot. */
+/** The changes for a server that adds the bot. */
 export interface InviteChange {
   /** The new link. */
   readonly link: string;
-  /** What it asks for now, and what it no longer asks for. */
+  /** Permissions that only the new link asks for, and those that only the old one asked for. */
   readonly added: StatedPermissions;
   readonly removed: StatedPermissions;
   readonly isOtherBot: boolean;
-  /** Whether it is new, and does not say what it asks for. */
+  /** Whether the link is new and its permissions cannot be read. */
   readonly isUnknown: boolean;
 }
 
-/** Compares the invite links of a bot. @param before none for a new bot */
+/** Compares the invite links of a bot. @param before empty for a new bot */
 export function compareInvites(before: readonly PageFile[], after: readonly PageFile[]): InviteChange {
   const [was = '', link = ''] = [before, after].map((files) => {
     const { invite } = readMainData(files);
@@ -270,14 +271,14 @@ export function readMainData(files: readonly PageFile[]): PageData {
 }
 
 /**
- * Returns when a bot was removed, in milliseconds since the epoch: when its last file disappeared, else the time of the
- * commit. Undefined if that is not known, or if the bot still has a file, which is not served while it is faulty.
+ * Returns when a bot was removed, in milliseconds since the epoch: when its last file disappeared, else the time of
+ * the commit. Undefined if that is unknown, or if the bot still has a file, which may be faulty and not served.
  */
 export type RemovedAt = (id: BotId) => Promise<number | undefined>;
 
 /**
- * Records the bots that are removed from now on; the index has earlier removals, if there is a repository, once it is
- * complete.
+ * Records the bots that are removed from now on. Earlier removals come from the index, if there is a repository and
+ * once the index is complete.
  */
 export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'listSteps'>): RemovedAt {
   const seen = new Map<BotId, number>();
@@ -294,5 +295,5 @@ export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges,
   };
 }
 
-/** About 10 MB. */
+/** About 10 MB of memory. */
 const maxSeen = 100_000;

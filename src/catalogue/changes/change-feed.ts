@@ -37,13 +37,14 @@ export interface ChangesAfter {
     readonly what: Change['what'];
     readonly json: string;
   }[];
-  /** The cursor of the next ones; the released tip if there are no more. */
+  /** The cursor of the following changes; the released tip if there are no more. */
   readonly next: string;
 }
 
 /**
- * Returns whether a text has the form of a cursor: a commit or, inside a step between two commits, both commits and the
- * last bot. With both, the rest of the step stays the same even if a merge makes it part of another step.
+ * Returns whether a text has the form of a cursor: a commit or, inside a step between two commits, both commits and
+ * the last bot. Both commits are in it because a merge can make the step part of another one; the rest of the step
+ * stays the same.
  */
 export function isChangeCursor(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\.(?:[0-9a-f]{40}|[0-9a-f]{64})\.[0-9]{1,20})?$/.test(text);
@@ -56,29 +57,29 @@ export interface ChangeFeedOptions {
   readonly catalogue: { readonly store: BotStore; look(paths: readonly string[]): void };
   readonly index: Pick<ReadonlyChanges, 'read'>;
   readonly cache: CurrentCache;
-  /** Called before a commit is released, to update what the records depend on. */
+  /** Updates the data that records depend on; called before a commit is released. */
   readonly beforeRelease?: (advance: BranchAdvance) => Promise<void>;
-  /** Ends the feed. */
+  /** Ends the feed when it aborts. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Lists the bots that were added, changed and removed, from Git's history up to the released tip: the last commit of
- * the branch whose pages are served. A bot that is read after a commit was released is never older than it, whether the
- * commit was posted, merged, or made by a person in the clone.
+ * the branch whose pages are served. A bot that is read after a commit was released is at least as new as that commit,
+ * whether it was posted, merged, or made by a person in the clone.
  */
 export class ChangeFeed implements BranchConsumer {
   readonly failed = (message: string): string =>
     `could not read from Git what changed: ${message}; /api/v2/changes waits, retrying`;
   readonly ended = 'what changed was read from Git';
-  /** Has an event when the tip moves, and when the feed ends. */
+  /** Emits `move` when the tip moves, and when the feed ends. */
   readonly moves = new EventEmitter<{ move: [] }>();
   /** Aborted once the feed has ended. */
   readonly signal: AbortSignal;
-  /** The released commit; undefined while the service starts, and without a Git repository that has a commit. */
+  /** The released commit; undefined while the service starts, and in a repository without commits. */
   tip: string | undefined;
   readonly #options: ChangeFeedOptions;
-  /** The commit whose pages, or later ones, the catalogue was read with. */
+  /** The tip when the catalogue began to load: its pages are at least as new. */
   #loaded: string | undefined;
   readonly #queue = new FairQueue(64);
 
@@ -90,7 +91,7 @@ export class ChangeFeed implements BranchConsumer {
     this.signal.addEventListener('abort', () => this.moves.emit('move'));
   }
 
-  /** Called before the catalogue is read, which finds the pages that are checked out now or later ones. */
+  /** Called before the catalogue is read, so that it reads the pages of this commit or newer ones. */
   async begin(): Promise<void> {
     const opening = this.#options.repositoryOpener.open();
     this.#loaded = (await opening.then(readHead).catch(() => null)) ?? undefined;
@@ -99,7 +100,7 @@ export class ChangeFeed implements BranchConsumer {
   /** Waits until the pages at the tip of the branch are served, then releases the tip. */
   async handle(advance: BranchAdvance): Promise<void> {
     await this.#waitUntilServed(advance);
-    // After the pages, so that no record is the old one with the time of the new one.
+    // After the pages, so that an old record never gets the time of a new one.
     await this.#options.beforeRelease?.(advance);
     if (advance.to === this.tip) return;
     this.tip = advance.to;
@@ -126,7 +127,7 @@ export class ChangeFeed implements BranchConsumer {
 
   /**
    * Returns the changes after a cursor: at most `limit`, and fewer if many commits changed no bot. Readers at the same
-   * cursor, which most are, share one read.
+   * cursor (most are at the tip) share one read.
    * @param since a text that passes `isChangeCursor`
    * @param client the address that requests them
    * @throws {BotshelfError} unknown-cursor, queue-full
@@ -174,7 +175,7 @@ export class ChangeFeed implements BranchConsumer {
     return { changes, next };
   }
 
-  /** Returns the keys of the main page that differ, and `commands` where these do. */
+  /** Returns the keys of the main page that differ, and `commands` if the commands do. */
   async #listKeys({ id, pages }: ChangedBot): Promise<string[]> {
     const { before, after } = await this.#options.index.read(id, { pages: pages.slice(0, maxPages) });
     const [was, is] = [readMainValues(before), readMainValues(after)];
@@ -183,8 +184,8 @@ export class ChangeFeed implements BranchConsumer {
   }
 
   /**
-   * Returns whether a page is served as it was committed, or has faults. A page that is on the disk and not served yet
-   * is read now. Returns false between a commit of the service and the update of its files, and while a person edits
+   * Returns whether a page is served as it was committed, or is faulty. Reads a page now if it is on the disk but not
+   * served yet. Returns false between a commit of the service and the update of its files, and while a person edits
    * the file.
    */
   #isShown({ hash }: Repository, id: BotId, { locale, after }: PageBlobs): boolean {
@@ -198,17 +199,17 @@ export class ChangeFeed implements BranchConsumer {
   }
 }
 
-/** Milliseconds that a commit waits at most for pages that differ in the work tree: a person may edit them for hours. */
+/** Milliseconds that a commit waits at most for pages that differ in the work tree, because a person may edit them for hours. */
 const maxWaitMs = 15_000;
 const retryMs = 50;
 
-/** Steps that are read for a page. */
+/** Maximum number of steps that are read for one response. */
 const maxSteps = 500;
 
-/** Pages of a bot that are read for a change. */
+/** Maximum number of a bot's pages that are read for one change. */
 const maxPages = 100;
 
-/** The keys of a main page, and the text below them. */
+/** The keys of a main page, and `page` for the text below them. */
 const mainKeys = [...Object.keys(resolveProperties(readSchema('main-page'))), 'page'];
 
 function readMainValues(files: readonly PageFile[]): Readonly<Record<string, unknown>> {
@@ -216,7 +217,7 @@ function readMainValues(files: readonly PageFile[]): Readonly<Record<string, unk
   return { ...main?.data, page: main?.page };
 }
 
-/** Yields the rest of the step that a cursor is in, then the steps up to the tip. @throws as `read` */
+/** Yields the rest of the step that a cursor is in, then the steps up to the tip. @throws the errors of `read` */
 async function* listSteps(repository: Repository, since: string, tip: string) {
   const [from = '', to = from, after = ''] = since.split('.');
   for (const id of new Set([from, to]))
@@ -226,7 +227,7 @@ async function* listSteps(repository: Repository, since: string, tip: string) {
   for await (const step of listStepsFrom(repository, to, tip)) yield { ...step, after: '' };
 }
 
-/** Returns whether a later commit has another version of a page, which is then listed for that commit. */
+/** Returns whether a later commit replaced this version of a page; that commit then lists the page. */
 async function isReplaced(
   repository: Repository,
   id: BotId,
@@ -241,16 +242,16 @@ async function isReplaced(
 /** A bot whose pages differ between two commits. */
 export interface ChangedBot {
   readonly id: BotId;
-  /** `added` where it had no page before, `removed` where it has none any more. */
+  /** `added` if the bot had no page before, `removed` if it no longer has one. */
   readonly what: 'added' | 'changed' | 'removed';
   readonly pages: readonly PageBlobs[];
 }
 
 /**
- * Yields the bots whose pages differ between two commits, folder by folder, in the order of their files' names. A few folders
- * are in memory at a time.
+ * Yields the bots whose pages differ between two commits, folder by folder, in the order of their file names. Only a
+ * few folders are in memory at a time.
  * @param from null for the empty history
- * @param after the bot that they begin after; the first one if left out
+ * @param after the bot to continue after; the first one if left out
  * @throws {GitError}
  */
 export async function* listChangedBots(
@@ -274,7 +275,7 @@ export async function* listChangedBots(
       if (!isGiven) bots.set(id, [...(bots.get(id) ?? []), { locale, ...page }]);
     }
     for (const [id, pages] of bots) {
-      // The commands of a bot that has no page.
+      // Skips the commands of a bot that has no page.
       if (!pages.some(isPage) && !hasPage(newFiles, folder, id)) continue;
       const isNew = pages.every((page) => page.before === undefined) && !hasPage(files, folder, id);
       const isGone = pages.every((page) => page.after === undefined) && !hasPage(newFiles, folder, id);
@@ -302,7 +303,7 @@ async function* readFolders(
   }
 }
 
-/** Folders per read: enough to be worth the start of a read of Git. */
+/** Folders per read of Git: enough to make its start-up time small. */
 const foldersAtATime = 16;
 
 async function readTop(repository: Repository, commit: string | null): Promise<Tree> {
@@ -311,7 +312,10 @@ async function readTop(repository: Repository, commit: string | null): Promise<T
   return (await readTrees(repository, [entry]))[0] ?? new Map();
 }
 
-/** Returns what is in each folder; nothing if it is none. Not from the cache of trees, which batches need. */
+/**
+ * Returns the entries of each folder; empty if the entry is not a folder. Bypasses the cache of trees, which batches
+ * of commits need.
+ */
 async function readTrees(
   { objects, hash }: Repository,
   entries: readonly (TreeEntry | undefined)[],

@@ -15,29 +15,28 @@ import { type PageFile, parsePageFile } from '../page/page-file.ts';
 /** A commit that changed pages of a bot. */
 export interface BotCommit {
   readonly id: string;
-  /** Milliseconds since the epoch; ahead of the clock if the clock of another machine was. */
+  /** Milliseconds since the epoch; may be in the future if the clock of another machine was. */
   readonly time: number;
   readonly pages: readonly PageBlobs[];
   readonly line: LoggedChange['line'];
 }
 
-/** The blobs of a file of a bot before and after a commit; undefined if it had none. */
+/** The blobs of a bot's file before and after a commit; undefined if the file did not exist. */
 export interface PageBlobs extends Pick<FilePlace, 'locale'> {
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
 interface ChangeIndexOptions {
-  /** Where its files are; made when needed. */
+  /** The folder of the index; created when needed. */
   readonly folder: string;
   readonly repositoryOpener: RepositoryOpener;
 }
 
 /**
- * The commits that changed each bot, from the history of the branch: one file for each folder of `bots/`, a line for
- * each bot and commit. It is a cache: filled in the background, extended as the branch moves, and rebuilt if its files
- * were changed or the history was rewritten. To detect that, it stores the last commit that it read, with the sizes of
- * its files.
+ * The commits that changed each bot, from the history of the branch: one file for each folder of `bots/`, one line per bot
+ * and commit. It is a cache: filled in the background and extended when the branch moves. It is rebuilt if its files were
+ * changed or the history was rewritten; to detect that, it stores the last commit that it read and the sizes of its files.
  */
 export class ChangeIndex implements BranchConsumer {
   readonly failed = (message: string): string =>
@@ -46,11 +45,11 @@ export class ChangeIndex implements BranchConsumer {
   /** Whether all of the history was read. */
   isComplete = false;
   readonly #options: ChangeIndexOptions;
-  /** The sizes of the files by their names. */
+  /** File name → size in bytes. */
   #sizes = new Map<string, number>();
-  /** How often it was rebuilt. */
+  /** How often the index was rebuilt. */
   #version = 0;
-  /** One at a time, because each may take megabytes. */
+  /** Runs one read at a time, because each may take megabytes. */
   readonly #reads = new SerialQueue();
 
   constructor(options: ChangeIndexOptions) {
@@ -97,7 +96,7 @@ export class ChangeIndex implements BranchConsumer {
     return [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
   }
 
-  /** Appends to the files what these commits changed. */
+  /** Appends the changes of these commits to the files. */
   async #add(repository: Repository, commits: LoggedCommits, signal: AbortSignal): Promise<void> {
     const { prefix } = repository;
     const { folder } = this.#options;
@@ -129,8 +128,8 @@ export class ChangeIndex implements BranchConsumer {
   }
 
   /**
-   * Returns the commits that changed a bot, in the order of their times and ids, which is the same in all clones, the last
-   * one first; none until all of the history was read.
+   * Returns the commits that changed a bot by time and id, newest first: the same order in all clones. Empty until all
+   * of the history was read.
    */
   async list(id: BotId): Promise<BotCommit[]> {
     const commits = (await this.#readCommits(id)).filter(({ line }) => line !== 'merge');
@@ -138,8 +137,8 @@ export class ChangeIndex implements BranchConsumer {
   }
 
   /**
-   * Returns the commits along first parents, in the order of the branch, the last one first: a merged pull request is one
-   * commit with all that it changed. No time is ahead of the clock.
+   * Returns the commits along first parents, newest first in the order of the branch: a merged pull request is one
+   * commit with all its changes. Times in the future are set to now.
    */
   async listSteps(id: BotId): Promise<BotCommit[]> {
     const now = Date.now();
@@ -157,7 +156,7 @@ export class ChangeIndex implements BranchConsumer {
     return lines.map(([, line = '']) => parseCommitLine(line)).toReversed();
   }
 
-  /** Reads the pages of a bot that a commit changed, as they were and as it made them. @throws {GitError} */
+  /** Reads the pages of a bot before and after a commit. @throws {GitError} */
   async read(id: BotId, commit: Pick<BotCommit, 'pages'>): Promise<Record<'before' | 'after', PageFile[]>> {
     const { objects, hash } = await this.#options.repositoryOpener.open();
     const readPages = async (side: 'before' | 'after'): Promise<PageFile[]> => {
@@ -170,7 +169,7 @@ export class ChangeIndex implements BranchConsumer {
     return { before: await readPages('before'), after: await readPages('after') };
   }
 
-  /** Reads who made a commit. @throws {GitError} */
+  /** Reads the author of a commit. @throws {GitError} */
   async readAuthor({ id }: BotCommit): Promise<CommitAuthor> {
     const { objects, identity } = await this.#options.repositoryOpener.open();
     const object = await objects.readOne(id);
@@ -178,10 +177,10 @@ export class ChangeIndex implements BranchConsumer {
   }
 }
 
-/** Characters that wait to be written: with a thousand files, some kilobytes for each. */
+/** Maximum number of characters that wait to be written: with a thousand files, some kilobytes for each. */
 const maxPendingLength = 4 * 1024 * 1024;
 
-/** Bytes of a file that are read: 7,000 changes in the bots of a folder. */
+/** Maximum number of bytes read from a file: about 7,000 changes in the bots of a folder. */
 const maxReadBytes = 1024 * 1024;
 
 async function readSizes(folder: string): Promise<Map<string, number>> {
@@ -191,7 +190,7 @@ async function readSizes(folder: string): Promise<Map<string, number>> {
   );
 }
 
-/** Reads the end of the first `size` bytes of a file, which may grow at the same time. Empty if there is no file. */
+/** Reads the end of the first `size` bytes of a file, which may grow at the same time. Empty if the file does not exist. */
 async function readEnd(path: string, size: number): Promise<string> {
   const [start, end] = [Math.max(0, size - maxReadBytes), size - 1];
   return size === 0 ? '' : await text(createReadStream(path, { start, end })).catch(() => '');

@@ -6,20 +6,20 @@ import type { Profile } from '../page/side-file.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import type { FolderMirror } from '../store/side-mirrors.ts';
 
-/** The bots of an author. */
+/** An author's bots. */
 interface AuthorBots {
-  /** In the order of their ids. */
+  /** In order of id. */
   readonly bots: readonly IndexedBot[];
-  /** When the oldest of the bots was created, in milliseconds since the epoch; null if there is none. */
+  /** When the oldest bot was created, in milliseconds since the epoch; null without bots. */
   readonly since: number | null;
-  /** The languages that they have a page in. */
+  /** The languages of the bots' pages. */
   readonly locales: readonly Locale[];
 }
 
 /** An account as an author of bots. */
 export interface Author extends AuthorBots {
   readonly id: string;
-  /** Undefined if it has none; the same object until its file changes. */
+  /** Undefined if the account has no profile; the same object until its file changes. */
   readonly profile: Profile | undefined;
 }
 
@@ -29,7 +29,7 @@ interface AuthorGroups {
   readonly findBots: (account: string) => AuthorBots;
 }
 
-/** Who the authors of the bots are. */
+/** The authors of all bots. */
 export class AuthorIndex {
   readonly #bots: BotIndex;
   readonly #profiles: Pick<FolderMirror<Profile>, 'files'>;
@@ -41,14 +41,14 @@ export class AuthorIndex {
     this.#cache = cache;
   }
 
-  /** Returns what an account says about itself; undefined if it has no profile. */
+  /** Returns the profile of an account; undefined if it does not have one. */
   findProfile(account: string): Profile | undefined {
     return this.#profiles.files.get(`${account}.json`);
   }
 
   /**
-   * Returns an account with its bots, which may be none. All bots are grouped in one pass, and again after some
-   * seconds.
+   * Returns an account with its bots, which may be an empty list. All bots are grouped in one pass, at most once every
+   * few seconds.
    */
   async find(id: string): Promise<Author & Current> {
     const { findBots, current } = await this.#group();
@@ -56,7 +56,7 @@ export class AuthorIndex {
     return { ...findBots(id), id, profile, current: () => current() && this.findProfile(id) === profile };
   }
 
-  /** Returns the authors of all bots: their ids in numeric order, and what finds an author by the id. */
+  /** Returns the authors of all bots: their ids in numeric order, and a function that finds an author by id. */
   async all(): Promise<{ readonly ids: readonly string[]; readonly find: (id: string) => Author }> {
     const { findBots } = await this.#group();
     const { ids } = await this.#cache.get('author-ids', async () => {
@@ -84,7 +84,7 @@ async function groupByAuthor(bots: readonly IndexedBot[]): Promise<AuthorGroups>
       else byAuthor.set(author, [known, bot]);
     }
   });
-  // Looking at all bots of an author takes long where there are thousands.
+  // Summaries are cached, because reading the bots of an author with thousands takes long.
   const summaries = new Map<string, AuthorBots>();
   return {
     accounts: () => byAuthor.keys(),

@@ -33,20 +33,20 @@ import { type BestBots, selectBest } from './relevance.ts';
 
 /** A page of a list, with facts about the whole list. */
 export interface PageOfBots extends BestBots, QueryReading {
-  /** Returns the languages in which a bot matches a search, the best first; empty if neither its name nor its description does. */
+  /** Returns the languages in which a bot's name or description matches a search, best first; empty if neither matches. */
   readonly localesOf: (bot: IndexedBot) => readonly Locale[];
 }
 
-/** A list as JSON: an array, one element a bot or file. */
+/** A list as JSON: an array with one element per bot or file. */
 export interface List extends Pick<PageOfBots, 'total' | 'next' | 'corrected'> {
   readonly digest: string;
-  /** Whole, or in pieces that are generated for each response. */
+  /** The whole list, or pieces that are generated for each response. */
   readonly body: Buffer | Pieces;
-  /** Bytes that it takes up in memory in addition to the index. */
+  /** Bytes of memory in addition to the index. */
   readonly size: number;
 }
 
-/** How many bots the catalogue has: altogether, in each category, and with a page in each language. */
+/** The number of bots: in total, in each category, and with a page in each language. */
 export interface CatalogueSizes {
   readonly total: number;
   readonly categories: ReadonlyMap<Category, number>;
@@ -58,7 +58,7 @@ interface ListedCatalogue {
   readonly settings: { readonly current: CatalogueSettings };
 }
 
-/** Opens the lists of a catalogue, with a search whose first use builds its index. */
+/** Opens the lists of a catalogue. The first search builds its index. */
 export function openLists(
   { store, settings }: ListedCatalogue,
   counts: ReadonlyCounts,
@@ -72,11 +72,11 @@ export function openLists(
 }
 
 /**
- * The lists of the API and of pages. Queries run one at a time, from a bounded queue in which clients take turns; a
- * full queue throws queue-full. A client is an address, or the service itself if it is left out.
+ * The lists of the API and of the site's pages. Queries run one at a time, from a bounded queue in which clients take
+ * turns; a full queue throws queue-full. A client is an address; without one, it is the service itself.
  */
 export class Lists {
-  /** Its owner closes it. */
+  /** Closed by the owner of the lists. */
   readonly search: BotSearch;
   readonly #bots: BotIndex;
   readonly #counts: ReadonlyCounts;
@@ -94,7 +94,8 @@ export class Lists {
   }
 
   /**
-   * Returns a page of the bots that a query selects: in its order, else the best match first, else by id.
+   * Returns a page of the bots that a query selects. The order is that of the query, else the best match first, else
+   * by id.
    * @throws {BotshelfError} queue-full
    */
   async page(query: ListQuery, client = ''): Promise<PageOfBots> {
@@ -102,8 +103,7 @@ export class Lists {
   }
 
   /**
-   * Returns the first page of each of some queries that differ in their filters alone: bots are looked at once for all
-   * of them.
+   * Returns the first page of each query, in one pass over the bots. The queries differ only in their filters.
    * @throws {BotshelfError} queue-full
    */
   async firstPages(queries: readonly ListQuery[], client = ''): Promise<PageOfBots[]> {
@@ -119,10 +119,7 @@ export class Lists {
     });
   }
 
-  /**
-   * Returns the same as JSON, built once per version of the index.
-   * @throws {BotshelfError} queue-full
-   */
+  /** Returns a page as JSON, built once per version of the index. @throws {BotshelfError} queue-full */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
     const build = async (): Promise<List> => {
       const slice = new TimeSlice();
@@ -151,7 +148,7 @@ export class Lists {
   }
 
   /**
-   * Returns for each key the bots that have the `count` highest values among those with a page in the same language,
+   * Returns, for each key, the `count` bots with the highest values among those with a page in the same language,
    * highest first, without bots for adults.
    */
   async top(keys: readonly SortKey[], count: number): Promise<(readonly IndexedBot[])[]> {
@@ -171,7 +168,7 @@ export class Lists {
     });
   }
 
-  /** Returns how many bots there are of each kind, with those for adults or without. */
+  /** Returns the numbers of bots, with or without those for adults. */
   async sizes(withAdult: boolean): Promise<CatalogueSizes> {
     const { version } = this.#bots;
     if (this.#sizes.version !== version)
@@ -187,7 +184,7 @@ export class Lists {
     return { ...noSearch, ...cutPage(bots, this.#orders.valueOf(sort.key), sort.descending, query) };
   }
 
-  /** Chooses the page of a query from what the search for its words found. */
+  /** Selects the page of a query from the results of its search. */
   async #choose(found: Found, query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
     const { reading } = found;
     const { q = '', after: _after, limit: _limit, sort, ...whole } = query;
@@ -210,7 +207,7 @@ export class Lists {
     return cutPage(descending ? sorted.toReversed() : sorted, this.#orders.valueOf(key), descending, query);
   }
 
-  /** Cuts a page from the first bots of a list, which are picked for ten pages at once and kept while they are the same. */
+  /** Cuts a page from the first bots of a list. They are picked for ten pages together and cached. */
   async #cutPicked(query: ListQuery, start: number): Promise<PageOfBots> {
     const { after: _after, limit = Infinity, ...whole } = query;
     const pick = async (from: number, count: number): Promise<PageOfBots> =>
@@ -228,14 +225,14 @@ export class Lists {
   }
 
   /**
-   * Picks the page of each of some queries in one pass over all bots, which is faster than sorting them; those for a page
-   * far down a list are sorted.
+   * Picks the page of each query in one pass over all bots, which is faster than sorting them. Bots for a page far
+   * down a list are sorted instead.
    */
   async #pick(queries: readonly ListQuery[], start: number): Promise<PageOfBots[]> {
     const [{ category: _category, sort = byId, limit = Infinity, ...others } = {}] = queries;
     const isFar = queries.length === 1 && start + limit > maxPicked;
     const all = isFar ? (await this.#filter({ ...others, sort })).bots : await this.#candidates(queries);
-    // Later ids were made later: in this direction few bots push others out.
+    // Later ids were created later: in this direction few bots replace ones that were picked.
     const bots = sort.descending && !isFar ? all.toReversed() : all;
     const picked = queries.map((query) => this.#startPage(query, start));
     await forEachInSlices(bots, (bot) => {
@@ -244,7 +241,7 @@ export class Lists {
     return picked.map(({ page }) => page());
   }
 
-  /** Returns what a page of a query is picked with from bots that are added by id, in the direction of its order. */
+  /** Returns a builder of one page of a query. Bots are added by id, in the direction of the query's order. */
   #startPage({ category, limit = Infinity, sort = byId, ...query }: ListQuery, start: number): PageBuilder {
     const check = createCheck(query, this.#counts);
     const first = keepFirst(this.#orders.valueOf(sort.key), sort.descending, start + limit);
@@ -264,9 +261,7 @@ export class Lists {
     return { add, page };
   }
 
-  /**
-   * Returns the bots that pass the filters of a query, in its order. The result is cached: all pages are slices of it.
-   */
+  /** Returns the bots that pass the filters of a query, in its order. Cached: all pages are slices of this list. */
   async #filter(query: ListQuery): Promise<Filtered> {
     const { weaker: _weaker, after: _after, limit: _limit, fields: _fields, ...wanted } = query;
     const { key, descending } = query.sort ?? byId;
@@ -281,21 +276,21 @@ export class Lists {
     return await this.#cache.get(`filtered ${JSON.stringify(wanted)}`, filter, keeping);
   }
 
-  /** Returns bots by id, among which are all that some queries select. */
+  /** Returns bots by id that include all bots these queries select. */
   async #candidates(queries: readonly ListQuery[]): Promise<readonly IndexedBot[]> {
     const [{ author } = {}] = queries;
     const few = queries.every((query) => query.author === author) && (await this.#fewOfAuthor({ author }));
     return few || (await this.#bots.sorted());
   }
 
-  /** Returns the bots of the author of a query, by id, if there is one with few: other filters look at these alone. */
+  /** Returns the bots of the query's author by id if they are few, so that other filters check only them; else undefined. */
   async #fewOfAuthor({ author }: ListQuery): Promise<readonly IndexedBot[] | undefined> {
     if (author === undefined) return undefined;
     const { bots } = await this.#filter({ author });
     return this.#areFew(bots.length) ? bots : undefined;
   }
 
-  /** Whether sorting so many bots is faster than a pass over all. */
+  /** Whether sorting this many bots is faster than a pass over all. */
   #areFew(count: number): boolean {
     return count < this.#bots.size / 16;
   }
@@ -304,7 +299,7 @@ export class Lists {
     return await this.#cache.get(key, make, { inputs, isExact: true, sizeOf: ({ size }) => size });
   }
 
-  /** Returns the inputs on whose change a list is rebuilt. Counts order the bots that match a search equally well. */
+  /** Returns the inputs that a list is rebuilt for. The order of a search depends on counts: they rank equal matches. */
   #inputsOf(query: ListQuery): Input[] {
     const { q, sort } = query;
     const key = sort?.key ?? (q === undefined ? 'id' : 'count');
@@ -319,20 +314,20 @@ export class Lists {
     return inputs;
   }
 
-  /** Runs work when it is its turn. While the search is not ready, only searches wait for it. */
+  /** Runs work in its turn. While the search index is being built, only searches wait for it. */
   async #run<T>(client: string, { q }: ListQuery, work: () => Promise<T>): Promise<T> {
     if (q !== undefined) await this.search.update();
     return await this.#queue.run(client, work);
   }
 }
 
-/** Up to this place in a list, picking the bots is cheaper than sorting them all. */
+/** Up to this place in a list, picking bots is cheaper than sorting all of them. */
 const maxPicked = 960;
 const pickedTogether = 240;
 
 const byId: Sort = { key: 'id', descending: false };
 
-/** The facts about a list without a search. */
+/** Values of a list without a search. */
 const noSearch: Omit<PageOfBots, keyof CutPage> = {
   hidden: 0,
   weaker: 0,
@@ -346,7 +341,7 @@ interface Filtered {
   readonly bots: readonly IndexedBot[];
 }
 
-/** A page for which bots are looked at one by one. */
+/** Collects the bots of a page, one at a time. */
 interface PageBuilder {
   readonly add: (bot: IndexedBot) => void;
   readonly page: () => PageOfBots;
@@ -363,15 +358,14 @@ async function filterInSlices(
   return matching;
 }
 
-/** The first bots of a list. */
+/** The first bots of a list, in its order. */
 export interface FirstBots {
-  /** In their order. */
   readonly sorted: readonly SortedBot[];
-  /** Adds a bot; of two with the same value, the one that is added first comes first. */
+  /** Adds a bot. Of bots with the same value, the one added first comes first. */
   readonly add: (bot: IndexedBot) => void;
 }
 
-/** Returns a collector that keeps the first `count` of the added bots in an order. */
+/** Returns a collector of the first `count` of the added bots in an order. */
 export function keepFirst(valueOf: ValueOf, descending: boolean, count: number): FirstBots {
   const sorted: SortedBot[] = [];
   const isBefore = (value: SortValue, other: SortValue): boolean =>
@@ -417,7 +411,7 @@ function increase<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Returns the bots folder by folder, and within one by the text of the id, as file names sort. */
+/** Sorts bots by folder, then by the text of the id, as file names sort. */
 async function sortByPath(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
   const withPaths: { readonly bot: IndexedBot; readonly path: string }[] = [];
   await forEachInSlices(bots, (bot) => {
@@ -427,7 +421,7 @@ async function sortByPath(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
   return sorted.map(({ bot }) => bot);
 }
 
-/** Returns the list of the selected bots as JSON. */
+/** Builds the list of these bots as JSON. */
 async function buildList(
   { bots, total, next, corrected }: PageOfBots,
   { toJson, digestOf, salt }: ListForm,
@@ -450,7 +444,7 @@ async function buildList(
   return { ...page, body, size: body.length };
 }
 
-/** Yields a JSON array in parts, one a bot. */
+/** Yields a JSON array in parts, one per bot. */
 function* formatArray(bots: readonly IndexedBot[], toJson: ListForm['toJson']): Generator<Buffer> {
   yield Buffer.from('[');
   for (const bot of bots) yield Buffer.concat(bot === bots[0] ? toJson(bot) : [comma, ...toJson(bot)]);
@@ -459,23 +453,23 @@ function* formatArray(bots: readonly IndexedBot[], toJson: ListForm['toJson']): 
 
 const comma = Buffer.from(',');
 
-/** What a list shows of a bot. */
+/** The form of a bot in a list. */
 interface ListForm {
-  /** In parts, one after the other. */
+  /** The parts of its JSON, in order. */
   readonly toJson: (bot: IndexedBot) => readonly Buffer[];
-  /** Differs where `toJson` does; with the salt also from that of another form. */
+  /** Differs whenever the JSON does; together with the salt, also between forms. */
   readonly digestOf: (bot: IndexedBot) => string;
   readonly salt: string;
 }
 
 const fileForm: ListForm = {
   toJson: listFileItems,
-  // The names are in no file.
+  // The contents of the files do not have their names.
   digestOf: ({ id, files }) => files.map(({ locale, sha }) => `${id}.${locale} ${sha} `).join(''),
   salt: '',
 };
 
-/** Returns the form of whole elements, or of these keys of them. */
+/** Returns the form of whole elements, or of elements with only these keys. */
 function createElementForm(fields: ListQuery['fields'], counts: ReadonlyCounts): ListForm {
   if (fields === undefined) return { toJson: listElementParts, digestOf: ({ digest }) => digest, salt: '' };
   const countOf = ({ id }: IndexedBot): number | null => counts.count(id) ?? null;

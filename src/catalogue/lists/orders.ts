@@ -12,8 +12,8 @@ import {
 } from './parameters.ts';
 
 /**
- * The index in every order that lists have. An order is kept, and updated when it is next needed: sorting what is nearly
- * sorted takes linear time.
+ * The index in every order that lists have. Orders are kept, and updated when next needed: sorting an almost sorted
+ * list takes linear time.
  */
 export class SortedIndexes {
   readonly #bots: BotIndex;
@@ -25,7 +25,7 @@ export class SortedIndexes {
     this.#counts = counts;
   }
 
-  /** Returns all bots in ascending order, in the same array until their order has another version. */
+  /** Returns all bots in ascending order; the same array while the version of the order is the same. */
   async by(key: SortKey): Promise<readonly IndexedBot[]> {
     const version = this.version(key);
     const kept = this.#kept.get(key);
@@ -40,26 +40,23 @@ export class SortedIndexes {
   async sort(key: SortKey, bots: Iterable<IndexedBot>): Promise<IndexedBot[]> {
     const valueOf = this.valueOf(key);
     const sorted: SortedBot[] = [];
-    // The value is read once: it may change while the sort pauses.
+    // Reads the value once, because it may change while the sort pauses.
     await forEachInSlices(bots, (bot) => void sorted.push({ bot, value: valueOf(bot) }));
     return (await sortInSlices(sorted, compareSorted)).map(({ bot }) => bot);
   }
 
-  /**
-   * Returns the version that an order would have now. Counts change all the time: their order is sorted again once a
-   * second at most.
-   */
+  /** Returns the current version of an order. Counts change all the time: their order is sorted at most once a second. */
   version(key: SortKey): string {
     const second = 'isByCount' in orders[key] && this.#counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
     return `${this.#bots.version} ${second}`;
   }
 
-  /** Returns what the bots are sorted by in an order. */
+  /** Returns the function that reads the sort value of a bot. */
   valueOf(key: SortKey): ValueOf {
     return orders[key].valueOf(this.#counts);
   }
 
-  /** Yields all bots, those first that were there before, in the order that they had. */
+  /** Yields all bots: first the known ones in their previous order, then the new ones. */
   *#update(before: readonly IndexedBot[], all: readonly IndexedBot[]): Generator<IndexedBot> {
     const others = new Set(all);
     for (const { id } of before) {
@@ -70,16 +67,16 @@ export class SortedIndexes {
   }
 }
 
-/** Some bots of a list. */
+/** A page of a list. */
 export interface CutPage {
   readonly bots: readonly IndexedBot[];
-  /** How many bots there are with all pages together. */
+  /** The number of bots on all pages together. */
   readonly total: number;
-  /** Where the next page begins; undefined when this is the last. */
+  /** Where the next page begins; undefined on the last page. */
   readonly next: Cursor | undefined;
 }
 
-/** Cuts a page from all bots of a list in their order, as `compareSorted` has it. */
+/** Cuts a page from the bots of a list, sorted as by `compareSorted`. */
 export function cutPage(
   bots: readonly IndexedBot[],
   valueOf: ValueOf,
@@ -97,13 +94,13 @@ export function cutPage(
   return { bots: page, total: bots.length, next };
 }
 
-/** A bot and what it is sorted by. */
+/** A bot and its sort value. */
 export interface SortedBot {
   readonly bot: IndexedBot;
   readonly value: SortValue;
 }
 
-/** Compares bots by what they are sorted by, then by id. */
+/** Compares bots by their sort values, then by id. */
 export function compareSorted(a: SortedBot, b: SortedBot): number {
   return compareValues(a.value, a.bot.id, b.value, b.bot.id);
 }

@@ -9,25 +9,22 @@ import { quoteValue } from '../../lib/text.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import type { BotFacts, IndexedBot } from '../store/bot-index.ts';
 
-/** Which bots a list has, in which order, which page of it, and what of each bot. */
+/** A query of a list: the filters, the order, the page, and the keys of each bot. */
 export interface ListQuery extends FilterValues {
   /** Words to search for. */
   readonly q?: string;
-  /** Whether a search also finds bots that have little of what the best one has of the words. */
+  /** Whether a search also returns weak matches: bots that have little of the words compared to the best match. */
   readonly weaker?: boolean | undefined;
-  /** By id if left out; by how well the words fit, the best first, if there is a `q`. */
+  /** The default is by id; with `q`, the best match first. */
   readonly sort?: Sort;
   readonly limit?: number;
-  /** Where the page before ended, or how many bots the pages before have. */
+  /** The end of the previous page, or the number of bots on all previous pages. */
   readonly after?: Cursor | number;
-  /** The keys of each element of the list as JSON; all if left out. */
+  /** The keys of each element of the JSON list; all if left out. */
   readonly fields?: readonly ListField[];
 }
 
-/**
- * A key of an element of a list. The count is returned only if it is named, because it changes more often than all
- * else.
- */
+/** A key of a list element. The count is returned only if it is named, because it changes much more often than the others. */
 export type ListField = keyof BotListElement | 'count';
 
 export interface Sort {
@@ -36,8 +33,8 @@ export interface Sort {
 }
 
 /**
- * The last bot of a page and what it was sorted by: the next page begins behind it, also if that bot was removed. A bot
- * whose own value changed since may be on both pages or on neither.
+ * The last bot of a page and its sort value: the next page begins after it, even if that bot was removed. A bot whose
+ * value has changed since may be on both pages or on neither.
  */
 export interface Cursor {
   readonly value: SortValue;
@@ -46,50 +43,53 @@ export interface Cursor {
 
 export type SortValue = string | number;
 
-/** What bots are sorted by; bots of one value by id. */
+/** Returns the sort value of a bot; bots of the same value are sorted by id. */
 export type ValueOf = (bot: IndexedBot) => SortValue;
 
 /** A parameter of a query. */
 export interface QueryParameter<V, S = null> {
   /** @throws {BotshelfError} invalid-value */
   readonly parse: (texts: ParameterTexts, settings: S) => V;
-  /** Whether it may be there more than once. */
+  /** Whether the parameter may be repeated. */
   readonly repeats?: true;
 }
 
-/** A parameter of the list of bots, as the OpenAPI document and the help of commands describe it. */
+/** A parameter of the list of bots, as described in the OpenAPI document and the help of commands. */
 export interface ListParameter<V> extends QueryParameter<V, ListSettings> {
   readonly description: string;
   /** A JSON Schema, with references as in `schemas/`. */
   readonly schema: object;
-  /** A value for the example of the description. */
+  /** An example value for the OpenAPI document. */
   readonly example?: string | number;
 }
 
-/** The parameters of a query by their names. */
+/** Parameter name → parameter of a query. */
 export type QueryTable<S = null> = Readonly<Record<string, QueryParameter<unknown, S>>>;
 
-/** The texts of a parameter: one, or several where it repeats. */
+/** The texts of a parameter: several only if it `repeats`. */
 export type ParameterTexts = readonly [string, ...string[]];
 
-/** The settings that decide which values there are. */
+/** The settings that decide which values are allowed. */
 export type ListSettings = Pick<CatalogueSettings, 'categories' | 'inactiveDays'>;
 
-/** @param message what is wrong with the text of a parameter, and what to send instead @throws {BotshelfError} invalid-value */
+/**
+ * @param message the problem with the text of a parameter, and the text to send instead
+ * @throws {BotshelfError} invalid-value
+ */
 export function refuse(message: string): never {
   throw new BotshelfError('invalid-value', message);
 }
 
 interface Filter<V> extends ListParameter<V> {
-  /** Returns whether a bot is in a list with this value. */
+  /** Returns a test whether a bot passes the filter with this value. */
   readonly matches: (value: V, counts: ReadonlyCounts) => (bot: IndexedBot) => boolean;
-  /** Whether a new count may put a bot in or out. */
+  /** Whether a new count may change the result for a bot. */
   readonly isByCount?: true;
 }
 
 /**
- * Every filter of lists and searches, by the name of its parameter. Queries, the OpenAPI document, commands and matching
- * follow from an entry here; pages have it once `pageFilters` says how their addresses write it.
+ * Every filter of lists and searches, by the name of its parameter. An entry here adds the filter to queries, the
+ * OpenAPI document and commands; for pages, add its form in addresses to `pageFilters`.
  */
 export const filters = {
   category: filter<readonly Category[]>({
@@ -128,7 +128,7 @@ export const filters = {
     description: 'Bots with a page in this language. Without it, all.',
     schema: { $ref: 'definitions.schema.json#/$defs/locale' },
   }),
-  /** In how many days, up to now, a count must have been posted. */
+  /** The number of days, up to now, in which a count must have been posted. */
   active: filter<number>({
     parse: ([text], { inactiveDays }) => {
       const known = [...new Set([daysPerWeek, 30, inactiveDays])];
@@ -151,10 +151,10 @@ export const filters = {
   }),
 };
 
-/** In this many days a bot must have posted a count to be in the lists of pages for the week. */
+/** Bots in the weekly lists of pages posted a count in this many days. */
 export const daysPerWeek = 7;
 
-/** What lists can be sorted by, in ascending order; a bot without a count comes before those that have one. */
+/** The sort keys of lists, with their values in ascending order. A bot without a count comes before bots with one. */
 export const orders = {
   id: { valueOf: () => () => 0 },
   created: { valueOf: () => (bot) => bot.facts.created },
@@ -174,12 +174,12 @@ export const sortKeys = Object.keys(orders) as SortKey[];
 /** The order of a search: the best match first. */
 export const relevance = 'relevance';
 
-/** In characters. */
+/** Maximum number of characters. */
 export const maxQueryLength = 200;
 
 const maxLimit = 1000;
 
-/** How long a page is. */
+/** The length of a page. */
 export const limitParameter = {
   parse: ([text]: ParameterTexts) => {
     const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
@@ -190,7 +190,7 @@ export const limitParameter = {
   schema: { type: 'integer', minimum: 1, maximum: maxLimit, examples: [100] },
 } satisfies ListParameter<unknown>;
 
-/** The parameters of GET /api/v2/bots; the value of each is that of the same name in the query. */
+/** The parameters of GET /api/v2/bots, by the names of their values in the query. */
 export const listParameters = {
   q: {
     parse: ([text]) =>
@@ -252,7 +252,7 @@ export const listParameters = {
   },
 } satisfies Readonly<Record<string, ListParameter<unknown>>>;
 
-/** Returns a cursor as the parameter `after`. */
+/** Formats a cursor as the parameter `after`. */
 export function formatCursor({ value, id }: Cursor): string {
   return Buffer.from(JSON.stringify([value, id])).toString('base64url');
 }
@@ -262,7 +262,7 @@ export type FilterValues = {
   readonly [Name in keyof typeof filters]?: ReturnType<(typeof filters)[Name]['parse']> | undefined;
 };
 
-/** Returns a test whether a bot passes all filters, or undefined if none has a value. */
+/** Returns a test whether a bot passes all filters; undefined if the query has no filters. */
 export function createCheck(
   values: FilterValues,
   counts: ReadonlyCounts,
@@ -271,7 +271,7 @@ export function createCheck(
   return checks.length === 0 ? undefined : (bot) => checks.every((check) => check(bot));
 }
 
-/** Whether a new count may put a bot in or out of a list with these filters. */
+/** Whether a new count may add a bot to a list with these filters, or remove it. */
 export function isFilteredByCount(values: FilterValues): boolean {
   return listActive(values).some(([{ isByCount }]) => isByCount);
 }
@@ -295,13 +295,13 @@ function flag(isTrue: (facts: BotFacts) => boolean, description: string): Filter
   };
 }
 
-/** Returns the boolean that a parameter has. @throws {BotshelfError} invalid-value */
+/** Parses a boolean parameter. @throws {BotshelfError} invalid-value */
 function parseFlag([text]: ParameterTexts): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return refuse(`${quoteValue(text)} is not a boolean: send true or false`);
 }
 
-/** Reads the schema for the first query that needs it: the help of the command needs none. */
+/** Reads the schema only for a query that needs it: the help of the command does not. */
 function listFields(): readonly ListField[] {
   fields ??= [...Object.keys(readSchema('list-element')['properties'] as object), 'count'] as ListField[];
   return fields;
@@ -321,5 +321,5 @@ function parseCursor(text: string): Cursor | undefined {
   }
 }
 
-/** A name of 32 characters grows when it is normalised, and by a third as base64. */
+/** Enough for a name of 32 characters, which grows when it is normalised, and by a third as base64. */
 const maxCursorLength = 2000;

@@ -8,19 +8,19 @@ import type { IndexedBot } from '../store/bot-index.ts';
 import { compareSorted, type CutPage, type SortedBot } from './orders.ts';
 import { createCheck, type Cursor, type ListQuery } from './parameters.ts';
 
-/** A page of what a search found. */
+/** A page of search results. */
 export interface BestBots extends CutPage {
-  /** How many more were found that are for adults, where those are left out. */
+  /** The number of results that were left out because they are for adults. */
   readonly hidden: number;
-  /** How many more were found that have less than half of what the best one has of the query, where those are left out. */
+  /** The number of results that were left out because they have less than half of the query that the best match has. */
   readonly weaker: number;
-  /** How many were found of each category, whichever are selected; none of a list that is cut behind a cursor. */
+  /** The number of results in each category, selected or not; empty for a list that begins after a cursor. */
   readonly categories: ReadonlyMap<Category, number>;
 }
 
 /**
- * Picks a page of what a search found, the best first: by score, then verified ones, then by the size of the count,
- * then what was edited last. Only bots that may be on the page are looked at one by one, unless there are filters.
+ * Picks a page of search results, best first: by score, then verified bots, then by the size of the count, then by the
+ * last edit. Only bots that may be on the page are read one by one, unless there are filters.
  */
 export async function selectBest(
   found: Found,
@@ -65,7 +65,7 @@ export async function selectBest(
     ranks[i] = rank;
     sizes[rank] = (sizes[rank] ?? 0) + 1;
   });
-  // One more than the limit, and those of the cursor's own rank that may be on pages before.
+  // One more than the limit, and the bots of the cursor's own rank, which may be on previous pages.
   const lowest = rankWith(sizes, highest, end + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
   const candidates: SortedBot[] = [];
   await forEachIndex(size, slice, (i) => {
@@ -88,7 +88,7 @@ export async function selectBest(
   };
 }
 
-/** Calls back with each number from 0, one slice of time after the other; the clock is looked at now and then. */
+/** Calls back with each number from 0, in slices of time; checks the clock every 256 numbers. */
 async function forEachIndex(count: number, slice: TimeSlice, onIndex: (i: number) => void): Promise<void> {
   for (let i = 0; i < count; i++) {
     if (i % 256 === 0 && slice.isOver) await slice.next();
@@ -100,30 +100,30 @@ function isBehind({ id }: IndexedBot, value: number, after: Cursor): boolean {
   return value < Number(after.value) || (value === after.value && compareBotIds(id, after.id) < 0);
 }
 
-/** Returns the `count` bots with the highest values, and all others that equal the last of them; in no order. */
+/** Returns the `count` bots with the highest values, and all others that equal the lowest of them, unsorted. */
 function selectHighest(all: readonly SortedBot[], count: number): readonly SortedBot[] {
   if (all.length <= count) return all;
   const least = Float64Array.from(all, ({ value }) => Number(value)).toSorted()[all.length - count] ?? 0;
   return all.filter(({ value }) => Number(value) >= least);
 }
 
-/** Returns the rank, from the highest down, that `count` bots are at or above. */
+/** Returns the highest rank such that at least `count` bots have it or a higher one. */
 function rankWith(sizes: Uint32Array, highest: number, count: number): number {
   let above = 0;
   for (let rank = highest; rank > 0; rank--) if ((above += sizes[rank] ?? 0) >= count) return rank;
   return 1;
 }
 
-/** What a bot must have of the words that the best one has, to be no weak match. */
+/** Share of the best match's coverage that a bot needs not to be a weak match. */
 const minCoverage = 0.5;
 
-/** Scores that differ by less than a step are the same. */
+/** Scores are rounded to this many steps per 1. */
 const stepsOfOne = 100;
 const maxSteps = 2 ** 10 - 1;
 /** A rank is a score and, in its last bit, whether the bot is verified. */
 const maxRank = maxSteps * 2 + 1;
 
-/** Returns one number to sort by, made of whole numbers: 11 bits of rank, 6 of the count, 26 of minutes. */
+/** Packs the sort order into one number: 11 bits of rank, 6 of the count, 26 of minutes. */
 function sortValue({ id, facts }: IndexedBot, rank: number, counts: ReadonlyCounts): number {
   const size = Math.round(Math.log2(1 + (counts.count(id) ?? 0)));
   const minutes = Math.min(2 ** 26 - 1, Math.max(0, Math.floor(facts.edited / 60_000)));

@@ -11,19 +11,19 @@ import { countCharacters, findNearestName, quoteValue } from '../../lib/text.ts'
 export interface Fault {
   /** Relative to the catalogue's folder, with `/`. */
   readonly path: string;
-  /** Counted from 1, in UTF-16 units as editors do; 1:1 where the fault is in the file as a whole. */
+  /** Counted from 1, in UTF-16 units as editors do; 1:1 for a fault of the whole file. */
   readonly line: number;
   readonly column: number;
-  /** The rule's stable name. */
+  /** The stable name of the broken rule. */
   readonly rule: string;
   /** The problem, a colon, and the fix. */
   readonly message: string;
 }
 
-/** Faults of one kind that are reported of a file at once. */
+/** Maximum number of faults of one kind that are reported per file. */
 export const maxFaults = 100;
 
-/** Returns a fault of a file as a whole. */
+/** Returns a fault of the whole file. */
 export function createFileFault(path: string, rule: string, message: string): Fault {
   return { path, line: 1, column: 1, rule, message };
 }
@@ -47,20 +47,20 @@ export function findPosition(text: string, offset: number): { line: number; colu
 
 /** A rule of a schema that a value breaks. */
 interface SchemaFault {
-  /** The keys and indices that lead to the faulty part of the value, or to the unknown key. */
+  /** The keys and indices to the faulty part of the value, or to the unknown key. */
   readonly place: readonly (string | number)[];
   /** The schema's keyword: `required`, `type`, `enum` … */
   readonly keyword: string;
-  /** Whether the fault is in a key, and not in its value. */
+  /** Whether the key is at fault, not its value. */
   readonly atKey: boolean;
   /** The problem, a colon, and the fix. */
   readonly message: string;
 }
 
 /**
- * Validates a value and never changes it. Returns all faults, up to a hundred; an empty list if the value is valid.
- * @param categories those that a bot can have; null for any
- * @param former what is there already: addresses that it does not have must be in ASCII. Any may be if it is left out
+ * Validates a value without changing it. Returns at most a hundred faults; none for a valid value.
+ * @param categories the categories that a bot can have; null for any
+ * @param former the previous value: addresses that are new must be in ASCII. Left out, any address may have other letters
  */
 export function validate(
   schema: SchemaName | 'page',
@@ -82,7 +82,7 @@ export function validate(
     }));
 }
 
-/** Returns `images.preview[3]: `, the beginning of a message about that value. */
+/** Formats the beginning of a message about a value, such as `images.preview[3]: `. */
 export function formatPlace(place: readonly (string | number)[]): string {
   const name = place.reduce<string>((path, part) => {
     if (typeof part === 'number') return `${path}[${part}]`;
@@ -92,15 +92,15 @@ export function formatPlace(place: readonly (string | number)[]): string {
   return name === '' ? '' : `${name}: `;
 }
 
-/** The part of a validator's error that messages need. */
+/** The part of ajv's error that messages need. */
 interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly message?: string;
-  /** The value itself. */
+  /** The value with the error. */
   readonly data?: unknown;
-  /** The key that breaks a rule about keys. */
+  /** The key, if it breaks a rule about keys. */
   readonly propertyName?: string;
   /** The schema that has the keyword. */
   readonly parentSchema?: ParentSchema;
@@ -112,7 +112,7 @@ interface ParentSchema {
   readonly maxLength?: number;
 }
 
-/** Returns what is wrong, a colon, and the fix, for one error among all errors of a value. */
+/** Describes one error of a value as the problem, a colon, and the fix. @param errors all errors of the value */
 function describeSchemaError(error: SchemaError, errors: readonly SchemaError[]): string {
   const { keyword, params, data, parentSchema = {} } = error;
   const limit = Number(params['limit']);
@@ -211,24 +211,25 @@ const ajv = new Ajv2020({
   allErrors: true,
   verbose: true,
   strict: true,
-  // A test validates the schemas themselves, which takes 50 ms at each start.
+  // A test validates the schemas, because doing it here would add 50 ms to each start.
   meta: false,
   validateSchema: false,
   strictTypes: false,
-  // A required key may be defined where $ref leads.
+  // A required key may be defined in the schema that `$ref` names.
   strictRequired: false,
   keywords: ['x-advice'],
   passContext: true,
   formats: {
     uri: (text: string) => parseUrl(text) !== undefined,
     'uri-reference': (text: string) => parseUrl(text, 'https://localhost/') !== undefined,
-    // The rules of a number say more.
+    // The rules of a number make better messages.
     int64: true,
     locale: (text: string) => typeof parseLocale(text) === 'string',
   },
 });
 
-// ajv's own copies all errors so far for each entry that breaks a recursive `$ref`: minutes for a list as long as a file can hold.
+// ajv's own `items` copies all previous errors for each entry that breaks a recursive `$ref`: minutes for the longest
+// possible list.
 ajv.removeKeyword('items').addKeyword({
   keyword: 'items',
   type: 'array',
@@ -237,7 +238,7 @@ ajv.removeKeyword('items').addKeyword({
   code: checkItems,
 });
 
-// ajv's own goes through all keys of a file, also where none is right.
+// ajv's own `propertyNames` checks all keys of a file, even if all are wrong.
 ajv.removeKeyword('propertyNames').addKeyword({
   keyword: 'propertyNames',
   type: 'object',
@@ -246,7 +247,7 @@ ajv.removeKeyword('propertyNames').addKeyword({
   code: checkNames,
 });
 
-// ajv's own reports one entry only.
+// ajv's own `uniqueItems` reports only one entry.
 ajv.removeKeyword('uniqueItems').addKeyword({
   keyword: 'uniqueItems',
   type: 'array',
@@ -273,14 +274,14 @@ function compileSchema(schema: SchemaName | 'page'): ValidateFunction {
   return check;
 }
 
-/** What a validation depends on besides the schema. */
+/** The inputs of a validation besides the schema. */
 interface Context {
   readonly categories: readonly Category[] | null;
-  /** The JSON of what is there already; null if that does not matter. */
+  /** The previous value as JSON; null if it does not matter. */
   readonly known: string | null;
 }
 
-/** Whether a text is one of the categories that `validate` was called with; reported as `enum` would be. */
+/** Whether a text is one of the categories given to `validate`. Reported like `enum`. */
 function isKnownCategory(this: Context, _wanted: boolean, text: string): boolean {
   const { categories } = this;
   const errors = [{ keyword: 'enum', params: { allowedValues: categories } }];
@@ -288,7 +289,7 @@ function isKnownCategory(this: Context, _wanted: boolean, text: string): boolean
   return categories === null || categories.includes(text);
 }
 
-/** Whether a text is an address; reported as `format` would be, or as `address` if a new one is not in ASCII. */
+/** Whether a text is an address. Reported like `format`, or as `address` if a new one is not in ASCII. */
 function isAddress(this: Context, _wanted: boolean, text: string, parentSchema?: AnySchemaObject): boolean {
   const address = toAsciiAddress(text);
   const keyword = address === undefined ? 'format' : 'address';
@@ -297,7 +298,7 @@ function isAddress(this: Context, _wanted: boolean, text: string, parentSchema?:
   return this.known === null || this.known.includes(JSON.stringify(text));
 }
 
-/** Generates the validation of a list's entries: up to the maximum, and until there are errors enough. */
+/** Generates the validation of a list's entries, up to the maximum length and the maximum of faults. */
 function checkItems(context: KeywordCxt): void {
   const { gen, data, parentSchema } = context;
   const end = gen.const('end', _`Math.min(${data}.length, ${countChecked(parentSchema)})`);
@@ -307,7 +308,7 @@ function checkItems(context: KeywordCxt): void {
   });
 }
 
-/** Generates the validation of an object's keys until there are errors enough. */
+/** Generates the validation of an object's keys, up to the maximum of faults. */
 function checkNames(context: KeywordCxt): void {
   const { gen, data } = context;
   gen.forIn('key', data, (key) => {
@@ -324,7 +325,7 @@ function countChecked(schema: AnySchemaObject | undefined): number {
   return Number(schema?.['maxItems'] ?? Infinity);
 }
 
-/** Whether the entries of a list are distinct; reports each that is not. */
+/** Whether the entries of a list are distinct. Reports each repeated entry. */
 function uniqueItems(wanted: boolean, list: readonly unknown[], schema?: AnySchemaObject): boolean {
   const entries = list.slice(0, countChecked(schema)).map((entry) => JSON.stringify(entry));
   const first = new Map(entries.map((entry, i) => [entry, i] as const).toReversed());
@@ -335,11 +336,11 @@ function uniqueItems(wanted: boolean, list: readonly unknown[], schema?: AnySche
   return !wanted || errors.length === 0;
 }
 
-/** "A text or null" is written as anyOf, which has several errors; only the helpful one is kept. */
+/** Whether to skip an error because another one is more helpful. "A text or null" is an `anyOf`, which reports several errors. */
 function isShadowed(error: SchemaError, errors: readonly SchemaError[]): boolean {
   if (error.keyword === 'anyOf') return true;
   if (error.keyword === 'type' && error.params['type'] === 'null') return true;
-  // For a value of the wrong length the pattern is not worth a message.
+  // For a value of the wrong length, the pattern does not need a message.
   if (!['pattern', 'format', 'address'].includes(error.keyword)) return false;
   return errors.some(
     (other) =>

@@ -7,10 +7,10 @@ export const botsFolder = 'bots';
 /** An empty file that keeps `bots/` in Git while there are no bots. In any other folder it is a stray file. */
 export const gitkeep = '.gitkeep';
 
-/** The part of the name of a commands file where that of a page has its language. */
+/** The part of a commands file's name that stands in place of the language. */
 export const commandsPart = 'commands';
 
-/** The place of a file in the catalogue: the bot, and the language of a page, or that it has the commands. */
+/** The place of a file in the catalogue: the bot, and the language of the page or `commands`. */
 export interface FilePlace {
   readonly id: BotId;
   readonly locale: Locale | typeof commandsPart;
@@ -25,18 +25,21 @@ export function isPage<T extends Pick<FilePlace, 'locale'>>(file: T): file is T 
   return file.locale !== commandsPart;
 }
 
-/** Why a path cannot be that of a file of a bot. */
+/** The reason why a path cannot be a file of a bot. */
 export interface PlaceFault {
   readonly rule: 'stray-file' | 'wrong-folder' | 'wrong-locale';
   readonly message: string;
 }
 
-/** Returns the folder of a bot's files, `312` for 190519304972663312: snowflakes share their first digits, not the last. */
+/**
+ * Returns the folder of a bot's files: `312` for 190519304972663312. The last digits spread bots evenly; the first are
+ * nearly equal in all snowflakes.
+ */
 export function folderOf(id: BotId): string {
   return id.slice(-3).padStart(3, '0');
 }
 
-/** Returns the path of a bot's page in one language, or of its commands, relative to the catalogue's folder. */
+/** Returns the path of a bot's page or commands, relative to the catalogue's folder. */
 export function pathOf(id: BotId, locale: FilePlace['locale']): string {
   return `${botsFolder}/${folderOf(id)}/${formatFileName({ id, locale })}`;
 }
@@ -46,14 +49,14 @@ export function formatFileName({ id, locale }: FilePlace): string {
   return `${id}.${locale}.${locale === commandsPart ? 'json' : 'md'}`;
 }
 
-/** Whether `name` can be a folder of `bots/`: three digits. */
+/** Whether `name` can be a folder of `bots/`: exactly three digits. */
 export function isFolderName(name: string): boolean {
   return /^[0-9]{3}$/.test(name);
 }
 
 export const strayMessage = `this is not the page of a bot: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
 
-/** Returns the place of the file `name` in `bots/<folder>/`, or what is wrong with it. */
+/** Returns the place of the file `name` in `bots/<folder>/`, or the fault of its path. */
 export function parsePlace(folder: string, name: string): FilePlace | PlaceFault {
   const [, digits = '', tag] =
     /^([0-9]{1,20})\.(?:([A-Za-z0-9-]{1,35})\.md|commands\.json)$/.exec(name) ?? [];
@@ -73,15 +76,15 @@ export function parsePlace(folder: string, name: string): FilePlace | PlaceFault
 }
 
 /**
- * Returns the place of the bot's page at a path; undefined if the path is not that of a page.
- * @param prefix the catalogue's folder with `/` at its end, where the path begins at the top of a repository
+ * Returns the place of the page at a path; undefined for any other file.
+ * @param prefix the catalogue's folder ending in `/`, if the path is relative to the top of the repository
  */
 export function parsePagePath(path: string, prefix = ''): PagePlace | undefined {
   const place = parseFilePath(path, prefix);
   return place && isPage(place) ? place : undefined;
 }
 
-/** As parsePagePath, of any file of a bot. */
+/** Like parsePagePath, for any file of a bot. */
 export function parseFilePath(path: string, prefix = ''): FilePlace | undefined {
   if (!path.startsWith(prefix)) return undefined;
   const [top, folder, name, ...rest] = path.slice(prefix.length).split('/');

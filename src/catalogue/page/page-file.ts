@@ -32,8 +32,8 @@ import { maxCommandDepth, maxFileSize, type Page, type ParsedPage, parsePage } f
 import { parseJsonFile } from './side-file.ts';
 
 /**
- * A page file as read from disk; `page` is undefined when it cannot be parsed. The file with the commands is one whose data are
- * the object in it, and whose `page` is undefined where it breaks its schema, too.
+ * A page or a commands file as it was read. `page` is undefined if the file cannot be parsed. For commands,
+ * `page.data` is the object in the file, and `page` is also undefined if the object breaks its schema.
  */
 export interface PageFile extends FilePlace {
   /** Relative to the catalogue's folder. */
@@ -42,22 +42,22 @@ export interface PageFile extends FilePlace {
   readonly size: number;
   /** The Git blob id. */
   readonly sha: string;
-  /** A checksum of the last bytes: where it is unchanged, an editor has written the file to its end. */
+  /** A checksum of the last bytes. If they end as before, an editor has finished writing the file. */
   readonly tail: number;
   readonly page: Page | undefined;
   readonly faults: readonly Fault[];
 }
 
 /**
- * Reads and parses the page file at `place` below `root`. Undefined when there is none. A file that cannot be read or
- * is not a regular file has a fault; this never throws.
+ * Reads and parses the file at `place` below `root`. Returns undefined if it does not exist. Never throws: a file that
+ * cannot be read, or is not a regular file, has a fault.
  * @param hash the hash function of the repository
  */
 export function readPageFile(root: string, place: FilePlace, hash: HashName = 'sha1'): PageFile | undefined {
   return toPageFile(place, readRegularFile(join(root, pathOf(place.id, place.locale))), hash);
 }
 
-/** As readPageFile, of a file that was read before: its bytes, or why it cannot be read. */
+/** Parses a file like readPageFile, from the result of readRegularFile. */
 export function toPageFile(
   place: FilePlace,
   reading: Buffer | string | undefined,
@@ -70,7 +70,7 @@ export function toPageFile(
   );
 }
 
-/** Reads the text of a file of the catalogue below `root`. Undefined when there is none that can be read. @param path must not be user input */
+/** Reads the text of a file below `root`; undefined if it cannot be read or is too large. @param path must not be user input */
 export function readFileText(root: string, path: string): string | undefined {
   const bytes = readRegularFile(join(root, path));
   return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize ? bytes.toString() : undefined;
@@ -82,7 +82,7 @@ export function isBlob(root: string, place: FilePlace, id: string, hash: HashNam
   return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && computeBlobId(bytes, hash) === id;
 }
 
-/** Returns the page file at `place` that has these bytes. */
+/** Parses the bytes of the file at `place`. */
 export function parsePageFile<P extends FilePlace>(
   place: P,
   bytes: Buffer,
@@ -104,12 +104,12 @@ function parseCommandsFile(path: string, bytes: Buffer): ParsedPage {
   return { page: { data, page: '', faultAt }, faults: [] };
 }
 
-/** Returns the page file at `place` that cannot be read because of a fault. */
+/** Returns the file at `place` as one that cannot be read because of a fault. */
 export function createRefusedPageFile(place: FilePlace, fault: Fault): PageFile {
   return { ...place, path: fault.path, size: 0, sha: '', tail: 0, page: undefined, faults: [fault] };
 }
 
-/** The message for what is in the place of a page and is not a regular file. */
+/** Messages for an entry that is not a regular file. */
 export const notAFile = {
   folder: 'this is a folder: put the file itself here',
   symlink: 'this is a symbolic link: put the file itself here',
@@ -117,18 +117,18 @@ export const notAFile = {
   other: 'this is not a regular file: put the file itself here',
 } as const;
 
-/** How many bytes the checksum of the last bytes is of. */
+/** Bytes of which `tail` is a checksum. */
 export const tailSize = 64;
 
-/** The largest size of any file that is read, in bytes. */
+/** Maximum size of any file that is read, in bytes. */
 export const maxReadSize = 1024 * 1024;
 
-/** One byte more than allowed is enough to see that a file is too large. Reused for every file. */
+/** Reused for every read. One byte more than allowed shows that a file is too large. */
 const buffer = Buffer.allocUnsafeSlow(maxReadSize + 1);
 
 /**
- * Returns the file's bytes, at most one more than maxReadSize and valid until the next call; a message when it cannot be
- * read; undefined when it is gone.
+ * Reads a file: returns its bytes, why it cannot be read, or undefined if it does not exist. The bytes are at most one
+ * more than `maxReadSize`, and valid until the next call.
  */
 export function readRegularFile(absolute: string): Buffer | string | undefined {
   let descriptor: number;
@@ -152,7 +152,7 @@ export function readRegularFile(absolute: string): Buffer | string | undefined {
   }
 }
 
-/** Returns why a file cannot be read; undefined when it is gone. */
+/** Returns the message for a file that cannot be read; undefined if it does not exist. */
 function describeReadError(error: unknown): string | undefined {
   switch (codeOf(error)) {
     case 'ENOENT':
@@ -171,7 +171,7 @@ function describeReadError(error: unknown): string | undefined {
   }
 }
 
-/** What differs between two states of a file, without reading it. */
+/** The part of a file's stat that changes with its content. */
 export interface FileStat {
   readonly size: number;
   readonly mtimeMs: number;
@@ -179,7 +179,7 @@ export interface FileStat {
   readonly ino: number;
 }
 
-/** Returns the names in `bots/` in order, of folders of bots and of anything else. @throws when it cannot be read */
+/** Returns the names of all entries of `bots/`, sorted. @throws when `bots/` cannot be read */
 export function listTop(root: string): string[] {
   return listTopEntries(root)
     .map(({ name }) => name)
@@ -187,9 +187,9 @@ export function listTop(root: string): string[] {
 }
 
 /**
- * Returns the same in any order, each with its type, because a call for each of a thousand names would delay requests.
+ * Returns all entries of a folder, unsorted and with their types: a stat per name would delay requests.
  * @param top `bots`, or a folder next to it
- * @throws as listTop
+ * @throws when the folder cannot be read
  */
 export function listTopEntries(root: string, top = botsFolder): Dirent[] {
   if (isLink(root, top)) throw new Error(`${top} is a symbolic link: make it a folder`);
@@ -199,7 +199,7 @@ export function listTopEntries(root: string, top = botsFolder): Dirent[] {
 }
 
 /**
- * Returns the stats of everything in `bots/<folder>/` by name, in name order; none if the folder does not exist.
+ * Returns the stat of every entry of `bots/<folder>/` by name, sorted; empty if the folder does not exist.
  * @throws when the folder, or `bots/` itself, cannot be read
  */
 export function listFolder(root: string, folder: string): Map<string, FileStat> {
@@ -212,10 +212,7 @@ export function listFolder(root: string, folder: string): Map<string, FileStat> 
   return stats;
 }
 
-/**
- * Returns the names of everything in `bots/<folder>/` in order; none if it does not exist or is a link.
- * @throws as listFolder
- */
+/** Returns the names of all entries of `bots/<folder>/`, sorted; empty if it does not exist or is a link. @throws as listFolder */
 export function listNames(root: string, folder: string): string[] {
   const path = join(root, botsFolder, folder);
   try {
@@ -224,18 +221,18 @@ export function listNames(root: string, folder: string): string[] {
     const code = codeOf(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
-  // Throws where `bots/` itself is gone.
+  // Throws if `bots/` itself is missing.
   listTop(root);
   return [];
 }
 
-/** Returns the places of a bot's page files in its folder. @throws as listFolder */
+/** Returns the places of a bot's pages. @throws as listFolder */
 export function listPages(root: string, id: BotId): readonly PagePlace[] {
   const folder = folderOf(id);
   return (groupByBot(folder, listNames(root, folder)).bots.get(id) ?? []).filter(isPage);
 }
 
-/** Returns the places of a bot's files in a commit, each with its blob. @throws {GitError} */
+/** Returns the places of a bot's files in a commit, with their blobs. @throws {GitError} */
 export async function readCommittedPages(
   { objects, hash, prefix }: Pick<Repository, 'objects' | 'hash' | 'prefix'>,
   commit: string,
@@ -250,7 +247,7 @@ export async function readCommittedPages(
   });
 }
 
-/** Whether a path below `root` leads to a folder, through no link. False if that cannot be seen. */
+/** Whether a path below `root` is a folder, without links in the path. Returns false on errors. */
 export function isFolder(root: string, path: string): boolean {
   try {
     const parts = path.split('/');
@@ -260,7 +257,7 @@ export function isFolder(root: string, path: string): boolean {
   }
 }
 
-/** Returns the stat of the file at a place; undefined if there is none. */
+/** Returns the stat of the file at a place; undefined if it does not exist. */
 export function readPageStat(root: string, { id, locale }: FilePlace): FileStat | undefined {
   return readStat(join(root, pathOf(id, locale)));
 }
@@ -269,7 +266,7 @@ export function isSameFileStat(a: FileStat, b: FileStat): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino;
 }
 
-/** Returns a hash of the names and stats of a whole folder, whatever their order. */
+/** Returns a hash of the names and stats of a folder, in any order. */
 export function computeFingerprint(stats: ReadonlyMap<string, FileStat>): string {
   const lines = [...stats].map(
     ([name, { size, mtimeMs, ctimeMs, ino }]) => `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}\n`,
@@ -277,7 +274,7 @@ export function computeFingerprint(stats: ReadonlyMap<string, FileStat>): string
   return hash('sha1', lines.toSorted().join(''), 'base64url');
 }
 
-/** Groups a folder's names by bot, and returns what has no place in the layout. */
+/** Groups a folder's names by bot. `misplaced` has the names that the layout does not allow. */
 export function groupByBot(
   folder: string,
   names: Iterable<string>,
@@ -310,7 +307,7 @@ function isEmptyFile(path: string): boolean {
   return stat?.isFile() === true && stat.size === 0;
 }
 
-/** Returns the stat of a file; undefined if there is none. */
+/** Returns the stat of a file; undefined if it does not exist. */
 export function readStat(path: string): FileStat | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat && { size: stat.size, mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, ino: stat.ino };

@@ -21,11 +21,11 @@ export type PageData = Readonly<Record<string, unknown>>;
 /** The largest size of a page file, in bytes. */
 export const maxFileSize = 256 * 1024;
 
-/** A parsed page file: the data of its front matter, not validated yet, and its markdown. */
+/** A parsed page file: the data of its front matter, not yet validated, and its markdown. */
 export interface Page {
   readonly data: Record<string, unknown>;
   readonly page: string;
-  /** Returns a fault at the position of a value in the front matter, or with `atKey` of its key. */
+  /** Returns a fault at a value of the front matter, or with `atKey` at its key. */
   faultAt(place: readonly (string | number)[], rule: string, message: string, atKey?: boolean): Fault;
 }
 
@@ -34,8 +34,8 @@ export type ParsedPage =
   | { readonly page: undefined; readonly faults: readonly Fault[] };
 
 /**
- * Parses a page file strictly. gray-matter splits it, with our JSON reader as its only engine; what gray-matter would
- * run, guess or ignore is refused before.
+ * Parses a page file strictly. gray-matter splits it, with our JSON reader as its only engine. Everything that
+ * gray-matter would execute, guess or ignore is refused first.
  */
 export function parsePage(path: string, bytes: Buffer): ParsedPage {
   const refused = bytes.length > maxFileSize ? createSizeFault(path) : findEncodingFault(path, bytes);
@@ -57,7 +57,7 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
     return { page: undefined, faults: describeFrontMatter(json, frontMatter.faults).map(at) };
   const engine = { parse: () => frontMatter.data };
   const offsetOf = createLocator(json);
-  // gray-matter keeps bytes as they are, but copies a text.
+  // gray-matter copies a text, but not bytes.
   const { data, content } = matter(bytes, { language: 'json', engines: { json: engine } });
   return {
     faults: [],
@@ -69,7 +69,7 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   };
 }
 
-/** Returns the faults of front matter, or what is wrong with all of it: YAML, or commas without which it could be read. */
+/** Returns the faults of front matter, or one fault that explains them all: YAML, or trailing commas. */
 function describeFrontMatter(
   json: string,
   faults: readonly [JsonFault, ...JsonFault[]],
@@ -87,7 +87,7 @@ function describeFrontMatter(
 }
 
 /**
- * Splits a file of another list into the text of its front matter, which may be YAML too, and the markdown below it.
+ * Splits a file from another list into the text of its front matter (JSON or YAML) and its markdown.
  * @throws {Error} for front matter in any other language
  */
 export function splitFrontMatter(text: string): { readonly frontMatter: string; readonly markdown: string } {
@@ -98,7 +98,7 @@ export function splitFrontMatter(text: string): { readonly frontMatter: string; 
   return { frontMatter, markdown: trimMarkdown(content) };
 }
 
-/** Returns markdown with LF at its line ends, without empty lines at the start and white space at the end. */
+/** Normalises markdown: LF line ends, without empty lines at the start and white space at the end. */
 export function trimMarkdown(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
@@ -143,7 +143,7 @@ function findConflict(text: string): JsonFault | undefined {
   return { offset, rule: 'merge-conflict', message };
 }
 
-/** Returns the offsets at which the front matter of a page file begins and ends, or why it has none. */
+/** Returns the start and end of a page file's front matter, or the reason why there are no such lines. */
 function splitPage(text: string): { readonly start: number; readonly end: number } | JsonFault {
   const opener = /^---(?:json)?\r?\n/.exec(text)?.[0];
   if (opener === undefined) return { offset: 0, rule: 'opener', message: describeOpener(text) };
@@ -165,14 +165,14 @@ function splitPage(text: string): { readonly start: number; readonly end: number
   return { start: opener.length, end: Math.max(end, opener.length) };
 }
 
-/** Returns the offset of the next line that begins with `start`; -1 when there is none, or when `from` is -1. */
+/** Returns the offset of the next line that begins with `start`; -1 if not found, or if `from` is -1. */
 function findLine(text: string, start: string, from: number): number {
   if (from === -1 || text.startsWith(start, from)) return from;
   const newline = text.indexOf(`\n${start}`, from);
   return newline === -1 ? -1 : newline + 1;
 }
 
-/** gray-matter takes quadratic time over long runs of blanks in front matter. */
+/** Refused, because gray-matter takes quadratic time over long runs of blanks in front matter. */
 const longBlank = /\s{201}/;
 
 function describeOpener(text: string): string {
@@ -184,11 +184,11 @@ function describeOpener(text: string): string {
     : 'the file does not begin with front matter: make its first line ---';
 }
 
-// gray-matter evaluates a file that begins with ---js: without these engines nothing can make it.
+// gray-matter evaluates a file that begins with `---js`. Without these engines, no caller can make it.
 const { engines } = matter as unknown as { engines: Record<string, unknown> };
 for (const name of Object.keys(engines)) if (name !== 'json') delete engines[name];
 
-/** Returns the fault of a file that is not plain UTF-8. */
+/** Returns the fault of a file that is not plain UTF-8; undefined if it is. */
 export function findEncodingFault(path: string, bytes: Buffer): Fault | undefined {
   if (bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) {
     const message = 'the file begins with a byte order mark: save it as UTF-8 without BOM';
@@ -219,7 +219,7 @@ export function withDefaults(data: PageData): Record<string, unknown> {
   return fillDefaults(data, mainPageDefaults);
 }
 
-/** Key → its default, and the defaults within that object. */
+/** Key → its default, and the defaults inside that object. */
 type Defaults = ReadonlyMap<string, { readonly value: unknown; readonly within: Defaults }>;
 
 const mainPageDefaults = readDefaults(readSchema('main-page'));
@@ -241,9 +241,9 @@ function fillDefaults(data: PageData, defaults: Defaults): Record<string, unknow
 }
 
 /**
- * Returns a page file in the one canonical form: its keys in the order of the schema, two spaces, LF, between
- * two lines `---`. Keys that the schema does not have come last, in their own order. A number keeps its digits, a text
- * its characters, and the markdown every byte; so the form of a canonical file is that file.
+ * Returns a page file in its canonical form: keys in the order of the schema, two spaces, LF, between two lines `---`.
+ * Unknown keys come last, in their own order. Digits of numbers, characters of texts and bytes of the markdown stay as
+ * they are, so a canonical file does not change.
  * @throws {Error} when the text is not a page file that can be parsed
  */
 export function toCanonicalForm(
@@ -254,7 +254,7 @@ export function toCanonicalForm(
   return `---\n${printJson(json, keyOrders[schema])}\n${after.replace(/^---\r?\n?/, '---\n')}`;
 }
 
-/** Returns a JSON file in canonical form, as toCanonicalForm does. @throws {Error} when it is not JSON */
+/** Returns a JSON file in canonical form, like toCanonicalForm. @throws {Error} when the text is not JSON */
 export function toCanonicalJson(text: string, schema: 'settings' | 'profile'): string {
   return `${printJson(text, keyOrders[schema])}\n`;
 }
@@ -271,9 +271,9 @@ const keyOrders = {
 };
 
 /**
- * Returns a main page's text with `values` and `edited`; the same text where it has the values already. `edited` is
- * `now`, or just after what it was if the clock has stepped back a little: in a merge the later post wins.
- * @throws {BotshelfError} unavailable, when the file at the tip is no page that can be edited
+ * Returns a main page's text with `values` and `edited`; the same text if it already has the values. `edited` is
+ * `now`, or just after the previous one if the clock was set back a little: in a merge, the later post wins.
+ * @throws {BotshelfError} unavailable, when the committed file is not a page that can be edited
  */
 export function withValues(
   path: string,
@@ -300,18 +300,18 @@ function createFaultyError(path: string, why: string): BotshelfError {
   );
 }
 
-/** Levels of JSON with commands: in a response of Discord's API, the choices of a subcommand's option have names at 11. */
+/** Maximum number of JSON levels in commands. In Discord's API, the names of choices of a subcommand's option are at level 11. */
 export const maxCommandDepth = 16;
 
 /**
- * Returns commands, as Discord's API has them, with the keys that the list keeps, in the order of the schema. Keys that
- * say nothing are left out. The result breaks the schema if the input does.
+ * Returns commands of Discord's API with only the keys that the schema has, in its order. Skips keys with empty or
+ * default values. The result is as valid as the input.
  */
 export function pickCommands(commands: readonly unknown[]): unknown[] {
   return pick(commands, commandList) as unknown[];
 }
 
-/** Returns the text of the file that has these commands: the same one whatever their order. */
+/** Formats commands as a file; the order of the commands does not matter. */
 export function printCommands(commands: readonly Command[]): string {
   const sorted = commands.toSorted(
     (a, b) => (a.type ?? 1) - (b.type ?? 1) || Number(a.name > b.name) - Number(a.name < b.name),
@@ -324,12 +324,12 @@ const commandList = resolveProperties(readSchema('commands'))['commands'] ?? {};
 
 function pick(value: unknown, schema: SchemaDocument): unknown {
   const { items, maxItems = Infinity, properties } = resolve(schema);
-  // What a list has beyond its maximum stays as it is: only its length is looked at.
+  // Entries above the maximum stay as they are: validation only checks the length then.
   if (Array.isArray(value))
     return items ? value.map((item, i) => (i < maxItems ? pick(item, items) : item)) : value;
   if (typeof value !== 'object' || value === null) return value;
   const values = value as Readonly<Record<string, unknown>>;
-  // Texts by language have keys that the schema does not name.
+  // Objects of texts by language have keys that are not in the schema.
   const keys = Object.keys(properties ?? values);
   if (properties === undefined) keys.sort();
   const entries = keys.map((key) => [key, pick(values[key], properties?.[key] ?? {})] as const);

@@ -7,7 +7,7 @@ import { isPage, type PagePlace, pathOf } from './layout.ts';
 import type { PageFile } from './page-file.ts';
 import type { Page } from './page.ts';
 
-/** What the settings of a catalogue allow its pages to have. */
+/** The values that the settings of a catalogue allow in its pages. */
 export interface PageLimits {
   /** Null for any. */
   readonly categories: readonly Category[] | null;
@@ -15,7 +15,7 @@ export interface PageLimits {
   readonly languages: readonly Locale[] | null;
 }
 
-/** For pages whose settings do not count. */
+/** For callers that ignore the settings. */
 export const noLimits: PageLimits = { categories: null, languages: null };
 
 /** A page file that could be parsed. */
@@ -27,26 +27,23 @@ export function isReadable<F extends PageFile>(file: F): file is F & ReadablePag
   return file.page !== undefined;
 }
 
-/**
- * Whether a page has a key that only main pages require, and so is meant as one. Any other key may be a mistake in a
- * translation.
- */
+/** Whether a page has a key that only main pages require. Any other key of main pages may be a mistake in a translation. */
 export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
   return Object.keys(page.data).some((key) => mainPageMarks.has(key));
 }
 
 /** The result of checking all files of a bot. */
 interface CheckedFiles {
-  /** The files that are meant as the main page; there must be exactly one. */
+  /** The files that look like the main page; there must be exactly one. */
   readonly mainPages: readonly (PageFile & PagePlace)[];
-  /** The files that can be served: without a fault of their own, or with an unknown category only. */
+  /** The files that can be served: without faults of their own, except for an unknown category. */
   readonly good: readonly ReadablePage[];
   readonly faults: readonly Fault[];
 }
 
 /**
- * Checks all files of a bot, each by itself and all together. A bot's only file is its main page.
- * @param wasMain whether a file that cannot be read was the main page before
+ * Checks all files of a bot, alone and together. A bot's only file is its main page.
+ * @param wasMain whether an unreadable file was the main page before
  */
 export function checkFiles(
   files: readonly PageFile[],
@@ -70,7 +67,7 @@ export function checkFiles(
   return { mainPages, good, faults };
 }
 
-/** Returns the faults of a bot's files taken together. */
+/** Returns the faults of a bot's files as a group. */
 function findBotFaults(files: readonly PageFile[], mainPages: readonly PageFile[]): Fault[] {
   const first = files.find(isPage) ?? files[0];
   if (first === undefined || mainPages.length === 1) return [];
@@ -98,7 +95,7 @@ function listRequiredKeys(schema: SchemaName): string[] {
   return readSchema(schema)['required'] as string[];
 }
 
-/** Each returns the faults of one page, as a main page or as a translation. */
+/** Each rule returns the faults of one page, as a main page or as a translation. */
 const pageRules = [
   ensureLanguageAllowed,
   ensureKeysFit,
@@ -147,7 +144,7 @@ function ensureNoPlaceholders({ path, page }: ReadablePage): Fault[] {
   return [...faults, createFileFault(path, 'placeholder', message)];
 }
 
-/** Returns the values of the front matter, of lists the entries, each with its path. */
+/** Lists the values of the front matter and the entries of its lists, each with its path. */
 function listValues(data: Page['data']): [place: (string | number)[], value: unknown][] {
   return Object.entries(data).flatMap(([key, value]): [(string | number)[], unknown][] =>
     Array.isArray(value) ? value.map((entry, i) => [[key, i], entry]) : [[[key], value]],
@@ -155,8 +152,9 @@ function listValues(data: Page['data']): [place: (string | number)[], value: unk
 }
 
 /**
- * Returns the text of a new main page. It fits the schema; placeholders mark what the author must replace.
- * @param author the account of its author
+ * Returns the text of a new main page. It is valid by the schema; placeholders mark the values that the author must
+ * replace.
+ * @param author the account of the author
  */
 export function createMainPage(now: number, author: string = placeholders.author): string {
   const data: MainPage = {
@@ -182,7 +180,7 @@ export function createTranslation({ name }: Translation): string {
   return formatPage(data, `# ${name}\n\n${placeholders.translatedPage}\n`);
 }
 
-/** The values in a new file that its author must replace. */
+/** The values of a new file that its author must replace. */
 const placeholders = {
   name: 'Your bot’s name',
   description: 'Replace this with one sentence that says what the bot does.',
@@ -200,7 +198,7 @@ function isPlaceholder(value: unknown): boolean {
   return values.has(value);
 }
 
-/** Returns a placeholder that is still in a page, such as its heading; undefined when there is none. */
+/** Returns a placeholder that is still in a page, such as its heading; undefined if all were replaced. */
 function findPlaceholder(page: string): string | undefined {
   const { name, page: text, translatedPage } = placeholders;
   return [`# ${name}`, text, translatedPage].find((placeholder) => page.includes(placeholder));

@@ -8,10 +8,10 @@ import { createLocator, readStrictJson } from '../../lib/json.ts';
 import { createFileFault, type Fault, findPosition, validate, formatPlace } from './fault.ts';
 import { findEncodingFault, type Page, parsePage } from './page.ts';
 
-/** A file that was read: its value, or what is wrong with it. */
+/** A parsed file: its value or its faults. */
 export type Parsed<T> = { readonly value: T } | { readonly faults: readonly Fault[] };
 
-/** Returns the content of the file. @throws {UserError} where it has faults */
+/** Returns the value of a file. @throws {UserError} when the file has faults */
 export function ensureValid<T>(parsed: Parsed<T>): T {
   if ('value' in parsed) return parsed.value;
   const faults = parsed.faults.map(
@@ -20,11 +20,11 @@ export function ensureValid<T>(parsed: Parsed<T>): T {
   throw new UserError(faults.join('\n'));
 }
 
-/** A file that is JSON and fits its schema. */
+/** A JSON file that is valid by its schema. */
 interface JsonFile<T> {
   readonly data: T;
   readonly text: string;
-  /** Returns a fault at the value, or the key, that a path of keys and indices leads to. The message names it. */
+  /** Returns a fault at a value, or at its key. The message begins with the path of keys and indices. */
   readonly faultAt: Page['faultAt'];
 }
 
@@ -33,14 +33,14 @@ interface JsonFileOptions {
   readonly maxSize: number;
   /** Levels of objects and lists. */
   readonly maxDepth?: number;
-  /** As of validate. */
+  /** The previous value, as in `validate`. */
   readonly former?: unknown;
 }
 
 /**
- * Parses a file by its schema. Finds all faults at once; never throws.
- * @param path what faults name
- * @param reading its bytes, or why it cannot be read
+ * Parses a file by its schema and finds all faults; never throws.
+ * @param path the path in faults
+ * @param reading the bytes, or why the file cannot be read
  */
 export function parseJsonFile<T>(
   schema: SchemaName,
@@ -73,15 +73,15 @@ export function parseJsonFile<T>(
 /** The folder of the profiles of authors, next to `bots/`. */
 export const peopleFolder = 'people';
 
-/** What an author is called on the site. */
+/** A profile, with defaults for missing keys. */
 export type Profile = Required<ProfileFile>;
 
-/** Returns the account that the name of a file in `people/` is of; undefined if it is no such name. */
+/** Returns the account of a profile from the name of its file in `people/`; undefined for other names. */
 export function parseProfileName(name: string): AccountId | undefined {
   return name.endsWith('.json') ? parseAccountId(name.slice(0, -'.json'.length)) : undefined;
 }
 
-/** Parses the profile at `people/<name>`. Finds all faults at once; never throws. @param former as of validate */
+/** Parses the profile at `people/<name>` and finds all faults; never throws. @param former as in `validate` */
 export function parseProfile(name: string, bytes: Buffer, former?: unknown): Parsed<Profile> {
   const path = `${peopleFolder}/${name}`;
   if (parseProfileName(name) === undefined) {
@@ -93,21 +93,21 @@ export function parseProfile(name: string, bytes: Buffer, former?: unknown): Par
   return { value: { website: null, description: {}, ...parsed.value.data } };
 }
 
-/** Bytes: a hundred descriptions, and more. */
+/** In bytes; enough for a hundred descriptions. */
 const maxProfileSize = 128 * 1024;
 
 /** The folder of the collections, next to `bots/`. */
 export const collectionsFolder = 'collections';
 
-/** Bots that somebody recommends together. */
+/** A list of recommended bots. */
 export interface Collection {
   /** Lower-case letters, digits and hyphens. */
   readonly name: string;
-  /** Those that are listed now and others, in their order. */
+  /** In their order; some may no longer be listed. */
   readonly bots: readonly BotId[];
-  /** The language of the file that has the bots. */
+  /** The language of the file that lists the bots. */
   readonly locale: Locale;
-  /** That language first. */
+  /** The texts by language; `locale` comes first. */
   readonly contents: ReadonlyMap<Locale, CollectionText>;
 }
 
@@ -122,7 +122,7 @@ export interface CollectionText {
 /** One file of a collection. */
 export interface CollectionPage extends CollectionText {
   readonly bots: readonly BotId[] | null;
-  /** Returns a fault at a bot of the list. */
+  /** Returns a fault at one bot of the list. */
   faultAt(place: number, rule: string, message: string): Fault;
 }
 
@@ -132,8 +132,8 @@ export function formatCollectionPath(name: string, locale: Locale): string {
 }
 
 /**
- * Returns the collection and the language that a name of a file in `collections/` is of; undefined if it is no such name,
- * or one that Windows cannot have.
+ * Returns the collection and language of a file in `collections/` from its name; undefined for other names, and for
+ * names that Windows does not allow.
  */
 export function parseCollectionName(
   file: string,
@@ -146,7 +146,7 @@ export function parseCollectionName(
   return name === undefined || typeof locale !== 'string' ? undefined : { name, locale };
 }
 
-/** Parses the file at `collections/<file>`. Finds all faults at once; never throws. */
+/** Parses the file at `collections/<file>` and finds all faults; never throws. */
 export function parseCollectionPage(file: string, bytes: Buffer): Parsed<CollectionPage> {
   const path = `${collectionsFolder}/${file}`;
   if (parseCollectionName(file) === undefined) {
@@ -171,8 +171,9 @@ export function parseCollectionPage(file: string, bytes: Buffer): Parsed<Collect
 }
 
 /**
- * Puts the files of collections together. One without exactly one list of bots is left out, and has a fault.
- * @param files by their names
+ * Groups files to collections. Of each, exactly one file must list the bots; else the collection is left out and has a
+ * fault.
+ * @param files by name
  */
 export function assembleCollections(files: ReadonlyMap<string, CollectionPage>): {
   readonly collections: ReadonlyMap<string, Collection>;

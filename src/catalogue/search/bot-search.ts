@@ -8,27 +8,27 @@ import { buildLargeSegment, buildSmallSegment, type IndexSegment } from './segme
 
 /**
  * Searches names, categories, descriptions and pages of every bot in every language
- * (docs/decisions/017-search-has-an-index-of-words.md). The words of all bots are in one large segment, those of bots
- * that changed since in small ones.
+ * (docs/decisions/017-search-has-an-index-of-words.md). One large segment has the words of all bots; small segments
+ * have those of bots that changed since.
  */
 export class BotSearch {
   readonly #bots: BotIndex;
   readonly #closing = new AbortController();
   #segments: readonly IndexSegment[] = [];
   #version = 0;
-  /** The bots that the segments have. */
+  /** The bots that the segments contain. */
   #indexed: readonly IndexedBot[] = [];
   #updating: Promise<void> | undefined;
   #isRebuilding = false;
-  /** What is still being built while searches go on. */
+  /** The builds that run while searches go on. */
   readonly #background = new Set<Promise<void>>();
   #rebuilt: { readonly segment: IndexSegment; readonly bots: readonly IndexedBot[] } | undefined;
   readonly #onError: (error: unknown) => void;
   readonly #needs: () => Needs;
 
   /**
-   * @param onError called with what ended a build in the background
-   * @param needs returns what words mean by the settings in force
+   * @param onError called with the error that ended a build in the background
+   * @param needs returns the meanings of words by the settings in force
    */
   constructor(bots: BotIndex, onError: (error: unknown) => void, needs: () => Needs) {
     this.#bots = bots;
@@ -38,7 +38,7 @@ export class BotSearch {
     };
   }
 
-  /** Changes whenever a search may find something else although no bot and no need changed. */
+  /** Changes whenever the results of a search may change although the bots and the needs stay the same. */
   get version(): number {
     return this.#version;
   }
@@ -48,34 +48,30 @@ export class BotSearch {
     return this.#needs();
   }
 
-  /** Finds the bots that have words of a text. A search before the first index is built waits for it. */
+  /** Finds the bots that match the words of a text. Waits for the first index to be built. */
   async search(text: string, slice: TimeSlice): Promise<Found> {
     await this.update();
     return await runSearch(this.#segments, text, slice, this.#needs());
   }
 
-  /**
-   * Indexes new and changed bots. Resolves when every current bot is indexed; the pages of a large catalogue may
-   * follow.
-   */
+  /** Indexes new and changed bots. Resolves when every current bot is indexed; the pages of a large catalogue may follow later. */
   async update(): Promise<void> {
-    // An update that is going on may have begun before; the one after it cannot.
+    // A running update may have begun before the last change, so wait for the next one.
     for (let tries = 0; tries < 2 && this.#indexed !== (await this.#bots.sorted()); tries++)
       await (this.#updating ??= this.#update().finally(() => (this.#updating = undefined)));
   }
 
-  /** Resolves when the pages of a large catalogue are indexed, too. */
+  /** Resolves when the pages of a large catalogue are indexed too. */
   async complete(): Promise<void> {
     await this.update();
     await Promise.all(this.#background);
   }
 
-  /** Whether `close` was called. */
   get closed(): boolean {
     return this.#closing.signal.aborted;
   }
 
-  /** Ends what is being built. */
+  /** Stops all builds. */
   close(): void {
     this.#closing.abort();
   }
@@ -88,7 +84,7 @@ export class BotSearch {
     let segment = await this.#build(changed);
     for (const id of removed) for (const before of this.#segments) before.remove(id);
     const segments = [...this.#segments];
-    // A bot is built into a new segment a few times at most, as segments that are merged are of about one size.
+    // Merged segments are of similar size, so a bot is re-indexed only a few times.
     for (let last = segments.at(-1); last && isMerged(last, segment); last = segments.at(-1)) {
       const bots = [...last.liveBots(), ...segment.liveBots()].toSorted((a, b) => compareBotIds(a.id, b.id));
       segment = await buildSmallSegment(bots);
@@ -102,7 +98,7 @@ export class BotSearch {
       this.#rebuild(all);
   }
 
-  /** Builds a segment; resolves when searches can use it. Pages of many bots follow. */
+  /** Builds a segment. Resolves when searches can use it; the pages of many bots follow later. */
   async #build(bots: readonly IndexedBot[]): Promise<IndexSegment> {
     if (bots.length <= maxBotsInSlices) return await buildSmallSegment(bots);
     const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
@@ -128,16 +124,14 @@ export class BotSearch {
   }
 }
 
-/** Up to this number of bots are indexed on the event loop; more in a thread. */
+/** Up to this many bots are indexed on the event loop, more in a thread. */
 const maxBotsInSlices = 256;
 
 function isMerged(before: IndexSegment, segment: IndexSegment): boolean {
   return before.live + segment.live <= maxBotsInSlices && before.live < segment.live * 4;
 }
 
-/**
- * Returns what is in the second list but not in the first, and the ids of what is in the first but not in the second.
- */
+/** Returns the bots that are only in the second list, and the ids of bots that are only in the first. */
 function diffBots(
   before: readonly IndexedBot[],
   after: readonly IndexedBot[],
@@ -155,7 +149,10 @@ function diffBots(
   return { changed, removed };
 }
 
-/** Builds the search index when every bot is in memory. A search before that starts it, and waits. @param unpacked resolves then */
+/**
+ * Builds the search index once every bot is in memory. An earlier search starts the build and waits.
+ * @param unpacked resolves when every bot is in memory
+ */
 export async function buildSearchIndex(
   unpacked: Promise<boolean>,
   search: BotSearch,

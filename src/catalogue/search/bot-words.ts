@@ -4,7 +4,7 @@ import { Field } from './postings.ts';
 import type { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
 
-/** The parts of a bot that are searched: its record with its commands, or its list element, which has no pages. */
+/** The parts of a bot that are searched. A record has them all; a list element does not have pages or commands. */
 export interface SearchedBot {
   readonly category: string;
   readonly contents: Readonly<Record<string, SearchedContent>>;
@@ -17,7 +17,7 @@ interface SearchedContent {
   readonly page?: string;
 }
 
-/** Adds the words of a bot's category, and of its names and descriptions in every language. */
+/** Adds the words of a bot's category and whole names, and of its names and descriptions in every language. */
 export function addBotWords(builder: PostingsBuilder, bot: number, searched: SearchedBot): void {
   builder.add(toCategoryWord(searched.category), bot, Field.name, 0, 0);
   for (const name of new Set(
@@ -31,7 +31,7 @@ export function addBotWords(builder: PostingsBuilder, bot: number, searched: Sea
   add(Field.description, ({ description }) => description);
 }
 
-/** Adds the words of a bot's pages, and of its commands in every language. */
+/** Adds the words of a bot's pages and commands in every language. */
 export function addPages(
   builder: PostingsBuilder,
   bot: number,
@@ -46,7 +46,7 @@ export function addPages(
   addTexts(builder, bot, Field.commands, new Map(joined));
 }
 
-/** Adds the texts of commands, or of options, to those of their languages. */
+/** Collects the names and descriptions of commands and their options, by language. @param locale of texts without a language */
 function collectTexts(
   commands: readonly (Command | CommandOption)[],
   locale: string,
@@ -66,18 +66,19 @@ function collectTexts(
 }
 
 /**
- * Adds the different texts of a field, each with its language. A word counts less in a long one, and in one that claims to do everything.
+ * Adds the distinct texts of a field, each with its language. Words weigh less in a long text, and in a description
+ * that claims to do everything.
  */
 function addTexts(
   builder: PostingsBuilder,
   bot: number,
   field: Field,
-  different: ReadonlyMap<string, string>,
+  texts: ReadonlyMap<string, string>,
 ): void {
   const needs = new Set<string>();
   let place = 0;
   let length = 0;
-  for (const [text, locale] of different) {
+  for (const [text, locale] of texts) {
     const language = toLanguageBit(locale);
     const end = forEachWord(text.replace(addresses, ' '), place, (word, at) => {
       builder.add(word, bot, field, at, language);
@@ -87,31 +88,32 @@ function addTexts(
     length += end - place;
     place = end + 1;
   }
-  const { usual, strength } = lengths[field];
-  const longer = length / different.size / usual;
-  const claims = field === Field.description ? Math.max(0, needs.size - maxClaims) * claimStrength : 0;
-  const share = 1 / (1 - strength + strength * longer + claims);
-  builder.setShare(bot, field, share / Math.sqrt(different.size));
+  const { usualWords, b } = fieldLengths[field];
+  const relativeLength = length / texts.size / usualWords;
+  const penalty =
+    field === Field.description ? Math.max(0, needs.size - maxUnpenalisedNeeds) * penaltyPerNeed : 0;
+  const share = 1 / (1 - b + b * relativeLength + penalty);
+  builder.setShare(bot, field, share / Math.sqrt(texts.size));
 }
 
-/** How many words a text of each field has usually, and how much its length counts: the b of BM25F. */
-const lengths = [
-  { usual: 2, strength: 0.3 },
-  { usual: 12, strength: 0.35 },
-  { usual: 120, strength: 0.4 },
-  { usual: 60, strength: 0.4 },
+/** For each field, the usual number of words in a text, and BM25F's b: the influence of a text's length on the weight. */
+const fieldLengths = [
+  { usualWords: 2, b: 0.3 },
+  { usualWords: 12, b: 0.35 },
+  { usualWords: 120, b: 0.4 },
+  { usualWords: 60, b: 0.4 },
 ] as const;
 
-/** What a bot does of all that people look for, before its description counts less. */
-const maxClaims = 3;
-const claimStrength = 0.2;
+/** A description may name this many needs (things that people look for) without losing weight. */
+const maxUnpenalisedNeeds = 3;
+const penaltyPerNeed = 0.2;
 
-/** Returns the word that a category is indexed as; no text has it. */
+/** Returns the word under which a category is indexed. Texts never contain it. */
 export function toCategoryWord(category: string): string {
   return `#${category}`;
 }
 
-/** Returns the word that a whole name is indexed as, without spaces and a "bot" at its end; no text has it. */
+/** Returns the word under which a whole name is indexed, without spaces and a final "bot". Texts never contain it. */
 export function toWholeNameWord(name: string): string {
   const words = splitRuns(name).map(({ text }) => text);
   return `=${withoutBot(words.join(''))}`;

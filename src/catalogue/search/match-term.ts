@@ -5,7 +5,7 @@ import type { Term } from './query.ts';
 import type { Expansion, WordIndex } from './word-index.ts';
 import type { Word } from './words.ts';
 
-/** Returns where an index has a term: as it is, in another form, joined or split, or in words that mean the same. */
+/** Finds the matches of a term in an index: as typed, in another form, joined or split, or words with the same meaning. */
 export function expandTerm(term: Term, index: WordIndex, fit = 1): Expansion[] {
   const expansions = expandWord(term, index, fit);
   if (!term.unspaced) expansions.push(...expandHalves(term.text, index, fit * joinedFit));
@@ -19,7 +19,7 @@ export function expandTerm(term: Term, index: WordIndex, fit = 1): Expansion[] {
   return expansions;
 }
 
-/** Returns where an index has other words for what a term names, each once, and the bots of its category. */
+/** Finds the words with the same meaning as a term, each once, and the bots of its category. */
 function expandNeeds({ text: own, needs }: Term, index: WordIndex, fit: number): Expansion[] {
   const fits = new Map<string, { readonly unspaced: boolean; readonly fit: number }>();
   for (const { category, locale, words } of needs) {
@@ -34,12 +34,12 @@ function expandNeeds({ text: own, needs }: Term, index: WordIndex, fit: number):
   });
 }
 
-/** Returns where an index has a word, in any form. */
+/** Finds a word in any form. */
 export function expandWord(word: Word, index: WordIndex, fit = 1): Expansion[] {
   return word.unspaced ? [{ postings: index.findWord(word), fit }] : index.formsOf(word.text, fit);
 }
 
-/** Returns where an index has the two words that a text is made of: "reaction roles" for "reactionroles". */
+/** Finds the two words that a text consists of: "reaction roles" for "reactionroles". */
 function expandHalves(text: string, index: WordIndex, fit: number): Expansion[] {
   return listHalves(text, (half) => index.find(half).length > 0).flatMap(([first, second]) =>
     index.formsOf(second, fit).map((form) => {
@@ -48,7 +48,7 @@ function expandHalves(text: string, index: WordIndex, fit: number): Expansion[] 
   );
 }
 
-/** Returns every two known words that a text is made of. */
+/** Returns every way to split a text into two known words. */
 export function listHalves(
   text: string,
   isKnown: (half: string) => boolean,
@@ -69,14 +69,14 @@ const foreignFit = 0.25;
 const prefixFit = 0.3;
 const minPrefixLength = 4;
 
-/** The weights of bots, by their numbers: for one term of a query, or for all. */
+/** The weights of bots by number: for one term of a query, or for all. */
 export class Sums {
-  /** The bots that count; the first `size` of them are set. */
+  /** The bots with a weight; only the first `size` entries are set. */
   readonly bots: Uint32Array;
   size = 0;
   readonly values: Float32Array;
 
-  /** @param bots how many bots there are */
+  /** @param bots the number of bots in the segment */
   constructor(bots: number) {
     this.bots = new Uint32Array(bots);
     this.values = new Float32Array(bots);
@@ -87,7 +87,7 @@ export class Sums {
     this.values[bot] = (this.values[bot] ?? 0) + value;
   }
 
-  /** Adds where a word is in an index, by field and length of the text. */
+  /** Adds the weights of matches, which depend on the field and the length of its text. */
   async addExpansions(index: WordIndex, expansions: readonly Expansion[], slice: TimeSlice): Promise<void> {
     const { shares } = index;
     for (const { postings, fit } of expansions) {
@@ -102,15 +102,15 @@ export class Sums {
     }
   }
 
-  /** Forgets everything. */
+  /** Removes all weights. */
   clear(): void {
     for (let i = 0; i < this.size; i++) this.values[this.bots[i] ?? 0] = 0;
     this.size = 0;
   }
 }
 
-/** The weight of a word in a name, a description, a page and commands. */
+/** The weights of a match in a name, a description, a page and commands. */
 const fieldWeights = [4, 2, 0.3, 0.8];
 
-/** Postings between two looks at the clock: tens of microseconds. */
+/** Postings between two checks of the clock: tens of microseconds. */
 const postingsPerCheck = 4096;

@@ -2,24 +2,23 @@ import { botOf, type Field, maxPlace, shareOfOne } from './postings.ts';
 import { computeLetterMask, type PackedIndex, reverse } from './word-index.ts';
 
 interface CollectedWord {
-  /** The languages it is used in, as bits. */
+  /** The languages in which the word is used, as bits. */
   languages: number;
-  /** In ascending order. */
   readonly postings: number[];
 }
 
-/** Collects postings in the order of the bots' numbers, then fields and places, and packs them. */
+/** Collects postings and packs them. They are added in order of the bots' numbers, then fields and places. */
 export class PostingsBuilder {
   readonly #words = new Map<string, CollectedWord>();
   readonly #shares: number[] = [];
   readonly #maxPostings: number;
 
-  /** @param maxPostings a word of more postings than this is left out: it would tell nothing */
+  /** @param maxPostings a word with more postings is left out, because it would tell nothing */
   constructor(maxPostings = Infinity) {
     this.#maxPostings = maxPostings;
   }
 
-  /** Adds a word of a bot; one that a bot has often counts a few times. */
+  /** Adds a word of a bot. A repeated word counts a few times at most. */
   add(text: string, bot: number, field: Field, place: number, language: number): void {
     let word = this.#words.get(text);
     if (word === undefined) this.#words.set(text, (word = { languages: 0, postings: [] }));
@@ -29,7 +28,7 @@ export class PostingsBuilder {
     postings.push((bot << 11) | (field << 9) | Math.min(place, maxPlace));
   }
 
-  /** Sets what a word counts in a field of a bot: 1 in one of usual length. */
+  /** Sets the weight of words in a field of a bot; 1 for a text of usual length. */
   setShare(bot: number, field: Field, share: number): void {
     this.#shares[bot * 2 + (field & 1)] = Math.max(1, Math.min(255, Math.round(share * shareOfOne)));
   }
@@ -59,5 +58,5 @@ export class PostingsBuilder {
   }
 }
 
-/** How often a word counts in all texts of a bot, or all its pages, at most. */
+/** Maximum number of postings of a word per bot: in all its texts, or in all its pages. */
 const maxTimes = 6;

@@ -1,10 +1,10 @@
-/** The part of a bot that a word is in. */
+/** The part of a bot in which a word occurs. */
 export const Field = { name: 0, description: 1, page: 2, commands: 3 } as const;
 export type Field = (typeof Field)[keyof typeof Field];
 
 /**
- * Returns the bot of a posting, as its number. A posting is one number of 32 bits: the bot's number in 21, the field in 2,
- * and in 9 the place of the word in that field. So a word is right after another one where its posting is one more.
+ * Returns the number of the bot of a posting. A posting is a number of 32 bits: 21 for the bot, 2 for the field, and 9
+ * for the place of the word in the field. So the posting of the next word is one higher.
  */
 export function botOf(posting: number): number {
   return posting >>> 11;
@@ -18,7 +18,7 @@ export function placeOf(posting: number): number {
   return posting & maxPlace;
 }
 
-/** Returns the postings of a word that another one follows at a distance. Both are in ascending order. */
+/** Returns the postings of a word that another word follows at a distance. Both inputs are in ascending order. */
 export function findFollowed(first: Uint32Array, second: Uint32Array, distance: number): Uint32Array {
   const followed: number[] = [];
   for (let i = 0, next = 0; i < first.length && next < second.length; i++) {
@@ -29,8 +29,8 @@ export function findFollowed(first: Uint32Array, second: Uint32Array, distance: 
   return new Uint32Array(followed);
 }
 
-/** What a share of 1 is kept as. */
+/** The stored value of a share of 1. */
 export const shareOfOne = 100;
 
-/** Words behind this place of a field have the same one. */
+/** The last place of a field; later words share it. */
 export const maxPlace = 511;

@@ -19,30 +19,27 @@ import {
 
 /** A word of a query. */
 export interface Term extends Word {
-  /** It joined with a neighbour, and without "bot" at its end or "anti" at its beginning. */
+  /** The term joined with a neighbour, or without "bot" at its end or "anti" at its beginning. */
   readonly others: readonly string[];
   readonly needs: readonly NamedNeed[];
-  /** Where it is in the query, in places of a text. */
+  /** The place of the term in the query. */
   readonly place: number;
-  /** What it counts next to other terms of the query: 1 unless it says little. */
+  /** Weight next to other terms of the query: 1, or less for a word that says little. */
   readonly weight: number;
 }
 
-/** A query, understood. */
+/** A parsed query. */
 interface Query {
   readonly terms: readonly Term[];
-  /** What may be a whole name: all words as one. */
+  /** All words joined, in case they are a bot's name. */
   readonly name: string;
-  /** Whether it has several words that tell something. */
+  /** Whether the query has several words that tell something. */
   readonly isPhrase: boolean;
-  /** What may be the id of a bot. */
+  /** The words that may be ids of bots. */
   readonly ids: readonly string[];
 }
 
-/**
- * Reads what people type: words, a whole name, an id, a sentence.
- * @param needs null if they do not count
- */
+/** Parses what people type: words, a whole name, an id, a sentence. @param needs null to ignore the meanings of words */
 export function readQuery(text: string, needs: Needs | null): Query {
   let next = 0;
   const pieces = splitTypedWords(text)
@@ -70,20 +67,20 @@ export function readQuery(text: string, needs: Needs | null): Query {
   return { terms: [...terms.values()], name, isPhrase: telling.length > 1, ids };
 }
 
-/** Returns a word without what many words have in front or behind: "antispam", "musicbot". */
+/** Removes what many words begin or end with: "antispam", "musicbot". */
 function bare(word: string): string {
   return withoutBot(word).replace(/^anti(?=\p{L}{3})/u, '');
 }
 
 const weakWeight = 0.25;
 
-/** Words beyond this number are ignored. */
+/** Maximum number of words; the others are ignored. */
 const maxPieces = 24;
 
 /** A bot's name and description in each of its languages, its default one first. */
 type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
 
-/** Returns the languages in which a bot's name and description have words of a text, those with most of them first. */
+/** Returns the languages in which a bot's name and description have words of a text, those with most words first. */
 export function findMatchingLocales(contents: Texts, text: string): Locale[] {
   const { terms } = readQuery(text, null);
   const counts = Object.entries(contents).map(([locale, { name, description }]) => {
@@ -105,25 +102,25 @@ function hasTerm(words: ReadonlySet<string>, { text, others, unspaced }: Term, l
   );
 }
 
-/** A thing that people look for: a category, or something that bots of several do, with its names in many languages. */
+/** Something that people look for: a category, or a feature that bots of several categories have, with names in many languages. */
 interface Need {
   readonly category: Category | undefined;
-  /** By their text, which is folded and without spaces. */
+  /** The names by their text, normalised and without spaces. */
   readonly words: Map<string, Word & { readonly locales: Set<string> }>;
 }
 
-/** A need that a word names, in some language. */
+/** A need, and the language of the name that was found. */
 export interface NamedNeed extends Need {
   readonly locale: string;
 }
 
-/** The expansions of words in queries: names of categories, and words that mean the same. */
+/** The meanings of words in queries: names of categories, and groups of words that mean the same. */
 export class Needs {
-  /** Every word of every name. The number of a posting's "bot" is that of a name, the place is that in the name. */
+  /** Every word of every name. In its postings, the number of a name stands in place of a bot's. */
   readonly index: WordIndex;
   readonly #names: { readonly need: NamedNeed; readonly telling: readonly number[] }[] = [];
 
-  /** @param groups words that mean the same, by language where they are of one */
+  /** @param groups words that mean the same, by language if they belong to one */
   constructor(groups: Iterable<readonly [Need['category'], NamesByLanguage]>) {
     const builder = new PostingsBuilder();
     for (const [category, names] of groups) {
@@ -144,8 +141,8 @@ export class Needs {
   }
 
   /**
-   * Returns the needs that words name, by word: those of which a name has all its telling words here, in any form and
-   * order. Of several that share a word those count whose names fit best.
+   * Returns the needs of words, by word. A need is found if all telling words of one of its names are here, in any
+   * form and order. If several needs share a word, those with the best matching name count.
    */
   find(words: readonly string[]): Map<string, NamedNeed[]> {
     const seen = new Map<number, Map<number, { readonly word: string; readonly fit: number }>>();
@@ -176,7 +173,7 @@ export class Needs {
 /** Names, each with its language. */
 type NamesByLanguage = readonly (readonly [locale: string, name: string])[];
 
-/** Returns the needs that settings name, with the usual ones; the same for the same settings. */
+/** Returns the needs of the settings and the built-in ones; the same object for the same settings. */
 export function getNeeds(settings: SearchedSettings): Needs {
   const known = made.get(settings);
   if (known !== undefined) return known;

@@ -10,8 +10,8 @@ import { findNearWords, type Expansion, type WordIndex } from './word-index.ts';
 import { normalise } from '../../lib/text.ts';
 
 /**
- * Searches segments for the words of a text, never holding the event loop for long.
- * @param slice of the request: each new one would wait for a turn of the event loop
+ * Searches segments for the words of a text, in slices of time.
+ * @param slice of the request: each new slice would wait for a turn of the event loop
  */
 export async function runSearch(
   segments: readonly IndexSegment[],
@@ -27,9 +27,12 @@ export async function runSearch(
   }
 }
 
-/** How the words of a query were read. */
+/** The interpretation of a query's words. */
 export interface QueryReading {
-  /** What was searched for instead, where a word is in no bot and others are spelled nearly like it. */
+  /**
+   * The query with corrected words; undefined if none was corrected. A word is corrected if no bot has it and bots
+   * have similar words.
+   */
   readonly corrected: string | undefined;
   /** The words that no bot has. */
   readonly unmatched: readonly string[];
@@ -38,21 +41,22 @@ export interface QueryReading {
 /** The result of a search. A bot is a place in these arrays until it is needed, because most are only counted. */
 export class Found {
   readonly reading: QueryReading;
-  /** How many bots were found. */
+  /** The number of bots found. */
   readonly size: number;
-  /** How well each of the bots fits, above 0; a bot that has all words well has less than 1. */
+  /** The match of each bot, above 0; less than 1 for a bot that has all words well. */
   readonly scores: Float32Array;
-  /** What part of the query each of the bots has, by how much its words tell. */
+  /** The part of the query that each bot has, by weight of the words. */
   readonly coverage: Float32Array;
-  /** What each of the bots is: its place in `allKinds`. */
+  /** The kind of each bot, as its place in `allKinds`. */
   readonly kinds: Uint16Array;
-  /** Each bot's number in its segment. */
+  /** The number of each bot in its segment. */
   readonly #numbers: Uint32Array;
   readonly #segments: readonly { readonly segment: IndexSegment; readonly end: number }[];
 
   /**
    * Joins the results of the segments. A bot that has only some of the terms scores less.
-   * @param weight of all terms
+   * @param weight of all terms, by rarity
+   * @param ownWeight of all terms, without rarity
    */
   constructor(parts: readonly SegmentSearch[], weight: number, ownWeight: number, reading: QueryReading) {
     this.reading = reading;
@@ -85,19 +89,19 @@ export class Found {
   }
 }
 
-/** One search while it runs: term by term, each in every segment. */
+/** A running search. It searches each term in every segment before the next one. */
 class Search {
   readonly #parts: readonly SegmentSearch[];
   readonly #slice: TimeSlice;
   readonly #needs: Needs;
-  /** How many bots there are. */
+  /** The number of current bots. */
   readonly #live: number;
-  /** The weight of all terms so far, and how rare the rarest is, from 0 to 1. */
+  /** The weight of all terms so far, and the rarity of the rarest one, from 0 to 1. */
   #weight = 0;
   #rarity = 0;
-  /** The weight of all terms, however rare. */
+  /** The weight of all terms so far, without rarity. */
   #ownWeight = 0;
-  /** How many terms were added, and of how many other spellings were looked for. */
+  /** The number of terms added, and of those searched with other spellings. */
   #added = 0;
   #spelled = 0;
 
@@ -126,7 +130,7 @@ class Search {
     return new Found(this.#parts, this.#weight || 1, this.#ownWeight || 1, reading);
   }
 
-  /** How many bots have the term that was just found. */
+  /** The number of bots that match the current term. */
   get #count(): number {
     return this.#parts.reduce((sum, { count }) => sum + count, 0);
   }
@@ -136,9 +140,9 @@ class Search {
   }
 
   /**
-   * Finds a term, and adds its weight. If hardly any bot has it, other spellings are searched for, and if none is
-   * found, its parts.
-   * @returns another spelling that was searched for in its place; null if nothing was found
+   * Searches a term, and adds its weight. If hardly any bot has it, other spellings are searched; without any match,
+   * its parts are.
+   * @returns the spelling that was found instead of the term; null if nothing was found
    */
   async #addTerm(term: Term, isOnly: boolean): Promise<string | null | undefined> {
     if (this.#added++ >= maxExpandedTerms) {
@@ -159,10 +163,7 @@ class Search {
     return isFound ? undefined : null;
   }
 
-  /**
-   * Finds words that are spelled nearly like a term.
-   * @returns that spelling, where no bot has the term
-   */
+  /** Searches words with a similar spelling. @returns the best spelling if no bot has the term */
   async #matchSimilar({ text, weight }: Term, isOnly: boolean): Promise<string | undefined> {
     const count = this.#count;
     if (this.#spelled++ >= maxSpelledTerms) return undefined;
@@ -180,7 +181,7 @@ class Search {
     return undefined;
   }
 
-  /** Returns what a term is made of that no bot has: two words that bots have, or its letters. */
+  /** Splits a term that no bot has: into two words that bots have, or into its letters. */
   #split({ text, unspaced }: Term): string[] {
     if (unspaced) return Array.from(text);
     const isBeginning = (half: string): boolean =>
@@ -190,16 +191,13 @@ class Search {
     return listHalves(text, isWord).at(-1) ?? listHalves(text, isBeginning).at(-1) ?? [];
   }
 
-  /** Adds the words of every index to what its bots count for the term. */
+  /** Adds the matches in every index to the current term. */
   async #match(expand: (index: WordIndex) => readonly Expansion[]): Promise<void> {
     for (const { segment, term } of this.#parts)
       for (const index of segment.indexes) await term.addExpansions(index, expand(index), this.#slice);
   }
 
-  /**
-   * Adds what the term that was just found counts. A term that few bots have tells more.
-   * @returns whether any bot has it
-   */
+  /** Adds the current term to the results. A term that few bots have weighs more. @returns whether any bot has it */
   #weigh(ownWeight: number): boolean {
     const count = this.#count;
     if (count === 0) return false;
@@ -214,7 +212,7 @@ class Search {
     return true;
   }
 
-  /** Adds what two neighbours of the query count where they are neighbours in a text, too. */
+  /** Adds weight to bots in whose texts two neighbours of the query are neighbours too. */
   async #addPhrase(before: Term, term: Term): Promise<void> {
     const distance = term.place - before.place;
     await this.#match((index) => [
@@ -224,7 +222,7 @@ class Search {
     for (const part of this.#parts) part.addTerm((value) => (weight * value) / (value + termSaturation), 0);
   }
 
-  /** Adds what a whole name counts: much where it tells one bot from all others, little where it is one common word. */
+  /** Adds weight to the bots with exactly this name: much if the name is rare or a phrase, little if it is a common word. */
   async #addName(name: string, isPhrase: boolean): Promise<void> {
     const word = toWholeNameWord(name);
     await this.#match((index) => [{ postings: index.find(word), fit: 1 }]);
@@ -248,15 +246,15 @@ const idScore = 1000;
 const nameScore = 1;
 /** Weight that a neighbour in the text adds. */
 const phraseWeight = 0.4;
-/** Minimum weight of a term: that of one that all bots have. */
+/** Minimum weight of a term, for one that all bots have. */
 const minRarity = 0.2;
-/** Above this value, more of a term adds little: the k1 of BM25F. */
+/** Above this value, more matches of a term add little: k1 of BM25F. */
 const termSaturation = 1.5;
-/** A term that fewer bots have is searched for with other spellings, too. */
+/** A term that fewer bots have is also searched with other spellings. */
 const minMatches = 3;
-/** Terms behind these are found as they are typed, because each other form, half and beginning is work. */
+/** Later terms are searched only as typed, because each other form, half and beginning takes time. */
 const maxExpandedTerms = 8;
-/** For each, words of the catalogue are looked at that begin or end as it does; for the only term, then all of them. */
+/** Each takes a pass over the catalogue's words with the same beginning or end; for a query of one term, then over all words. */
 const maxSpelledTerms = 6;
 const minPrefixLength = 3;
 const nearFit = 0.8;

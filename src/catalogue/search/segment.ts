@@ -9,17 +9,17 @@ import { Sums } from './match-term.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 import { type PackedIndex, WordIndex } from './word-index.ts';
 
-/** The words of many bots, as they were at one time. A bot that changes is removed, and added to a later segment. */
+/** The words of many bots at one time. When a bot changes, it is removed here and added to a later segment. */
 export class IndexSegment {
-  /** In numeric order of their ids, which is that of their numbers; undefined if a bot has changed since. */
+  /** By number, which is the order of ids; undefined if the bot has changed since. */
   readonly #bots: (IndexedBot | undefined)[];
   readonly #ids: readonly BotId[];
   readonly #kinds: Uint16Array;
-  /** Those of names, categories and descriptions, and that of the pages once it is there. */
+  /** The index of names, categories and descriptions, then that of the pages once it is ready. */
   readonly indexes: WordIndex[];
-  /** How many of its bots have not changed since. */
+  /** The number of bots that have not changed since. */
   live: number;
-  /** Arrays of ended searches for the next ones, because emptying them costs less than new arrays of this size. */
+  /** States of ended searches, reused because clearing them costs less than allocating new ones. */
   readonly #idle: SegmentSearch[] = [];
 
   constructor(bots: readonly IndexedBot[], ...packed: PackedIndex[]) {
@@ -30,7 +30,7 @@ export class IndexSegment {
     this.indexes = packed.map((index) => new WordIndex(index));
   }
 
-  /** How many bots it has, with those that have changed since. */
+  /** The number of bots, including those that have changed since. */
   get size(): number {
     return this.#bots.length;
   }
@@ -40,23 +40,23 @@ export class IndexSegment {
     return this.#bots[number];
   }
 
-  /** Returns the kind of a bot, as its number in `allKinds`. */
+  /** Returns the kind of a bot, as its place in `allKinds`. */
   kind(number: number): number {
     return this.#kinds[number] ?? 0;
   }
 
-  /** Its bots that have not changed since. */
+  /** Returns the bots that have not changed since. */
   liveBots(): IndexedBot[] {
     return this.#bots.filter((bot) => bot !== undefined);
   }
 
-  /** Returns the number of a bot; undefined if it is not here, or has changed since. */
+  /** Returns the number of a bot; undefined if it is not in the segment, or has changed since. */
   numberOf(id: BotId): number | undefined {
     const number = findFirstPlace(this.#ids, (other) => compareBotIds(other, id) < 0);
     return this.#ids[number] === id && this.#bots[number] !== undefined ? number : undefined;
   }
 
-  /** Takes out a bot that has changed. */
+  /** Removes a bot that has changed. */
   remove(id: BotId): void {
     const number = this.numberOf(id);
     if (number === undefined) return;
@@ -64,7 +64,7 @@ export class IndexSegment {
     this.live--;
   }
 
-  /** Returns the state of a new search, in arrays that are reused. */
+  /** Returns the state of a new search, reusing an ended one. */
   startSearch(): SegmentSearch {
     return this.#idle.pop() ?? new SegmentSearch(this);
   }
@@ -77,14 +77,14 @@ export class IndexSegment {
   }
 }
 
-/** What a bot is by the number of its kind, so that many can be filtered and counted without a look at each. */
+/** A combination of values that many bots share, so that they are filtered and counted without reading each bot. */
 export interface Kind {
   readonly category: Category;
   readonly nsfw: boolean;
   readonly verified: boolean;
 }
 
-/** Every kind that a bot has had, by its number. */
+/** Every kind that a bot has had. Its place is the kind's number. */
 export const allKinds: Kind[] = [];
 
 function numberKind({ category, nsfw, verified }: Kind): number {
@@ -94,14 +94,14 @@ function numberKind({ category, nsfw, verified }: Kind): number {
   return known === -1 ? allKinds.push({ category, nsfw, verified }) - 1 : known;
 }
 
-/** A segment, and what a search keeps of each of its bots while it runs. */
+/** The state of a search in a segment. */
 export class SegmentSearch {
   readonly segment: IndexSegment;
-  /** What the bots count for the term which is looked for. */
+  /** The weights of bots for the current term. */
   readonly term: Sums;
-  /** What they count for all terms so far. */
+  /** The weights of bots for all terms so far. */
   readonly found: Sums;
-  /** By the bot's number: the weight of the terms it has. */
+  /** By the bot's number: the weight of the terms that it matches. */
   readonly covered: Float32Array;
 
   constructor(segment: IndexSegment) {
@@ -111,7 +111,7 @@ export class SegmentSearch {
     this.covered = new Float32Array(segment.size);
   }
 
-  /** Returns how many bots have the term. */
+  /** Returns the number of current bots that match the term. */
   get count(): number {
     const { segment, term } = this;
     if (segment.live === segment.size) return term.size;
@@ -120,7 +120,7 @@ export class SegmentSearch {
     return count;
   }
 
-  /** Adds what each bot has of the term to what it has of the query, and forgets it. */
+  /** Adds the weights of the current term to those of the query, and clears them. */
   addTerm(toScore: (value: number) => number, weight: number): void {
     const { term, found, covered } = this;
     for (let i = 0; i < term.size; i++) {
@@ -132,7 +132,7 @@ export class SegmentSearch {
   }
 }
 
-/** Builds a segment of few bots, one slice of time after the other. */
+/** Builds a segment of few bots, in slices of time. */
 export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<IndexSegment> {
   const slice = new TimeSlice();
   const texts = new PostingsBuilder();
@@ -147,8 +147,8 @@ export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<In
 }
 
 /**
- * Builds a segment of many bots in threads. Resolves when names, categories and descriptions are indexed; the pages
- * follow, and `complete` resolves when they are there.
+ * Builds a segment of many bots in threads. Resolves when names, categories and descriptions are indexed; `complete`
+ * resolves when the pages are too.
  * @param signal ends the threads; then both promises are rejected
  */
 export async function buildLargeSegment(
@@ -162,7 +162,7 @@ export async function buildLargeSegment(
   return { segment, complete: addIndexOfPages() };
 }
 
-/** What a thread indexes of each bot. */
+/** The part of each bot that a thread indexes. */
 type IndexPart = 'texts' | 'pages';
 
 async function indexInThread(
@@ -193,19 +193,19 @@ async function indexInThread(
   }
 }
 
-/** Returns the record with the commands. */
+/** Returns the record and the commands as JSON. */
 function toSearchedJson({ record, commands }: IndexedBot): Buffer {
   if (commands === null) return record;
   return Buffer.concat([record.subarray(0, -1), Buffer.from(',"commands":'), commands, Buffer.from('}')]);
 }
 
-/** Bots in a message to the thread: half a megabyte. */
+/** Bots per message to the thread: half a megabyte. */
 const batchSize = 200;
 
-/** A word of a page counts little, and one that many pages have tells nothing: it would only take up room. */
+/** A word that many pages have tells nothing and is left out; a page's words count little anyway. */
 const maxPostingsPerPageWord = 1000;
 
-/** In a thread: indexes the bots of each message, and responds to the last one, which has none, with the index. */
+/** Runs in a thread: indexes the bots of each message. The last message has none; its response is the index. */
 function indexMessages(part: IndexPart, port: MessagePort): void {
   const builder = new PostingsBuilder(part === 'texts' ? Infinity : maxPostingsPerPageWord);
   const add = part === 'texts' ? addBotWords : addPages;

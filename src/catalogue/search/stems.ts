@@ -14,7 +14,7 @@ import { stemmer as swedish } from '@orama/stemmers/swedish';
 import { stemmer as turkish } from '@orama/stemmers/turkish';
 import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 
-/** A language whose words have stems here: its place in `stemmers`. */
+/** The languages with stemmers. The place of a language in `stemmers` is its bit. */
 const stemmers: readonly (readonly [language: string, stem: (word: string) => string])[] = [
   ['en', english],
   ['de', german],
@@ -33,14 +33,14 @@ const stemmers: readonly (readonly [language: string, stem: (word: string) => st
   ['ar', arabic],
 ];
 
-/** Returns the bit of a locale's language, 0 if its words have no stems here. */
+/** Returns the bit of a locale's language; 0 without a stemmer. */
 export function toLanguageBit(locale: string): number {
   const [language] = locale.split('-');
   const place = stemmers.findIndex(([name]) => name === (language === 'no' ? 'nb' : language));
   return place === -1 ? 0 : 1 << place;
 }
 
-/** The stems of one word in every language, each worked out when it is first needed. */
+/** The stems of one word in every language, each computed when first needed. */
 export class Stems {
   readonly #word: string;
   readonly #stems: (string | undefined)[] = [];
@@ -54,12 +54,12 @@ export class Stems {
     return stemmers.some(([, stem], place) => {
       if ((languages & (1 << place)) === 0) return false;
       const own = this.#stem(place, stem);
-      // The last letter of a stem may be another than the word's: "currency" has "currenc", "plays" has "plai".
+      // The last letter of a stem may differ from the word's: "currency" has "currenc", "plays" has "plai".
       return countSharedLetters(other, own) >= own.length - 1 && stem(other) === own;
     });
   }
 
-  /** Returns what every word begins with that has the same stem in one of these languages. */
+  /** Returns the common beginning of all words with the same stem in one of these languages. */
   findBeginning(languages: number): string {
     let common: string | undefined;
     for (const [place, [, stem]] of stemmers.entries()) {
@@ -75,7 +75,7 @@ export class Stems {
   }
 }
 
-/** Letters that all forms of a word have in common; shorter words have no other forms worth finding. */
+/** Minimum number of letters that all forms of a word share; shorter words have no other forms worth finding. */
 export const minCommonPrefixLength = 3;
 
 function countSharedLetters(word: string, stem: string): number {

@@ -5,33 +5,33 @@ import { findFollowed } from './postings.ts';
 import { minCommonPrefixLength, Stems } from './stems.ts';
 import { listLetterPairs, type Word } from './words.ts';
 
-/** Where every word of many texts is, in little memory; it crosses to another thread. */
+/** An index of the words of many texts, in compact form that can be sent to another thread. */
 export interface PackedIndex {
-  /** All words in ascending order, one after the other. A word is known by its place in the order. */
+  /** All words in ascending order, joined. A word is identified by its place in the order. */
   readonly text: string;
-  /** Where each word begins in the text, and the end of the last one. */
+  /** The start of each word in `text`, and the end of the last one. */
   readonly wordStarts: Uint32Array;
-  /** Which letters each word has, as bits: two words of one spelling error differ in few of them. */
+  /** The letters of each word, as bits: words one spelling error apart differ in few bits. */
   readonly letters: Uint32Array;
-  /** The words in ascending order of their letters from the last one to the first. */
+  /** The words in ascending order of their reversed letters. */
   readonly endings: Uint32Array;
-  /** The languages each word is used in, as bits. */
+  /** The languages in which each word is used, as bits. */
   readonly languages: Uint32Array;
-  /** Where the postings of each word begin, and the end of the last. */
+  /** The start of each word's postings, and the end of the last ones. */
   readonly starts: Uint32Array;
-  /** Those of each word in ascending order. */
+  /** The postings of each word, in ascending order. */
   readonly postings: Uint32Array;
-  /** What a word counts in each of the two fields of each bot. */
+  /** The weight of a word in each of the two fields of each bot. */
   readonly shares: Uint8Array;
 }
 
-/** The postings of a word that is found for a word of the query, and how well it fits: 1 for the word itself. */
+/** The postings of a word that matches a word of the query, and how well it fits: 1 for the word itself. */
 export interface Expansion {
   readonly postings: Uint32Array;
   readonly fit: number;
 }
 
-/** Where every word of many texts is. */
+/** Finds words in the texts of many bots. */
 export class WordIndex {
   readonly #packed: PackedIndex;
 
@@ -39,7 +39,7 @@ export class WordIndex {
     this.#packed = packed;
   }
 
-  /** How many words there are. */
+  /** The number of words. */
   get size(): number {
     return this.#packed.letters.length;
   }
@@ -53,18 +53,18 @@ export class WordIndex {
     return text.slice(wordStarts[place], wordStarts[place + 1]);
   }
 
-  /** Returns the postings of one word, none if it is not there. */
+  /** Returns the postings of a word; empty if the index does not have it. */
   find(word: string): Uint32Array {
     const from = this.#placeOf(word);
     return this.#postings(from, from < this.size && this.word(from) === word ? from + 1 : from);
   }
 
-  /** Returns the postings of the words that begin with a text. */
+  /** Returns the postings of the words with this beginning. */
   findBeginning(text: string): Uint32Array {
     return this.#postings(...this.#beginningWith(text));
   }
 
-  /** Returns where a word is as it is typed; all its letters together in a script without spaces. */
+  /** Returns the postings of a word as typed; in a script without spaces, of all its letters together. */
   findWord({ text, unspaced }: Word): Uint32Array {
     return unspaced ? this.#findUnspaced(text) : this.find(text);
   }
@@ -76,7 +76,7 @@ export class WordIndex {
     return found;
   }
 
-  /** Returns the word and its other forms: plurals and the like, in the languages that each is used in. */
+  /** Returns the word and its other forms, such as plurals, in the languages of each form. */
   formsOf(word: string, fit: number): Expansion[] {
     const forms = [{ postings: this.find(word), fit }];
     if (word.length < minCommonPrefixLength) return forms;
@@ -88,7 +88,7 @@ export class WordIndex {
     if (common.startsWith(first)) [from, to] = this.#beginningWith(common);
     for (let place = from; place < to; place++) {
       const form = this.word(place);
-      // To work out a stem takes long, and thousands of words may have the same first letters.
+      // Checked first, because computing a stem takes long and thousands of words may share their first letters.
       const isForm = form !== word && form.length <= word.length * 2 + 1;
       if (isForm && stems.areSharedBy(form, languages[place] ?? 0))
         forms.push({ postings: this.#postings(place, place + 1), fit: fit * formFit });
@@ -96,7 +96,7 @@ export class WordIndex {
     return forms;
   }
 
-  /** Calls back with the words that are at most `maxDistance` spelling errors from a word, and how often each is used. */
+  /** Calls back with the words at most `maxDistance` spelling errors from a word, and the number of their postings. */
   async forEachNear(
     word: string,
     maxDistance: number,
@@ -124,10 +124,7 @@ export class WordIndex {
       onWord(near, distance, (starts[place + 1] ?? 0) - (starts[place] ?? 0));
   }
 
-  /**
-   * Returns the words that begin or end as a word does, up to the letter in its middle: one error leaves one of the halves as
-   * it is. They are few.
-   */
+  /** Returns the few words that share a word's first or second half: one error leaves the other half as it is. */
   #listSimilar(word: string): (readonly [from: number, to: number, isOfEndings?: true])[] {
     const half = (word.length - 1) >> 1;
     const ending = word.slice(half + 1);
@@ -137,7 +134,7 @@ export class WordIndex {
     ];
   }
 
-  /** Returns the first place in `endings` of a word that is not before an ending, from the last letter to the first. */
+  /** Returns the first place in `endings` of a word that is not before an ending, in order of reversed letters. */
   #findEnding(ending: string): number {
     const { text, wordStarts, endings } = this.#packed;
     return findFirstPlace(endings, (place) => {
@@ -175,10 +172,10 @@ export class WordIndex {
 }
 
 const formFit = 0.9;
-/** Words between two looks at the clock: about a millisecond. */
+/** Words between two checks of the clock: about a millisecond. */
 const wordsPerCheck = 65_536;
 
-/** Returns which letters a word has, as bits. */
+/** Returns the letters of a word, as bits. */
 export function computeLetterMask(word: string): number {
   let letters = 0;
   for (let i = 0; i < word.length; i++) {
@@ -188,12 +185,12 @@ export function computeLetterMask(word: string): number {
   return letters;
 }
 
-/** Whether a letter is the sign before a whole name or a category that is kept as a word. */
+/** Whether a character marks a whole name or a category that is stored as a word. */
 function isSign(code: number): boolean {
   return code === 0x3d || code === 0x23;
 }
 
-/** Returns the letters of a word from the last one to the first. */
+/** Returns a word with its letters reversed. */
 export function reverse(word: string): string {
   let reversed = '';
   for (let i = word.length - 1; i >= 0; i--) reversed += word.charAt(i);
@@ -207,9 +204,8 @@ function countBits(bits: number): number {
 }
 
 /**
- * Returns the words that a misspelled one may mean, the likeliest first: of equally near ones those that more bots use
- * come first.
- * @param maxDistance spelling errors that a word may have
+ * Returns the words that a misspelled one may mean, most similar first; equally similar ones by use.
+ * @param maxDistance maximum number of spelling errors
  */
 export async function findNearWords(
   text: string,

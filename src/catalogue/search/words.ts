@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { normalise } from '../../lib/text.ts';
 
-/** A stretch of letters and digits of one script, or an emoji. */
+/** A run of letters and digits of one script, or an emoji. */
 export interface Word {
   readonly text: string;
-  /** Whether its script puts no spaces between words, or joins particles to them. */
+  /** Whether its script does not put spaces between words, or joins particles to them. */
   readonly unspaced: boolean;
 }
 
 /**
- * Splits a text at what is no letter, digit or emoji, and at a change of script. `c++` and `c#` stay whole; an Arabic word has
- * no article, nor the short words before it.
+ * Splits a text at every character that is not a letter, digit or emoji, and at changes of script. `c++` and `c#` stay
+ * whole; Arabic words are without their article and prefixes.
  */
 export function splitRuns(text: string): Word[] {
   return Array.from(normalise(text).matchAll(pattern), ([whole, unspaced]) => ({
@@ -21,9 +21,9 @@ export function splitRuns(text: string): Word[] {
 }
 
 /**
- * Calls back with each word that a text is found by, and its place: a word takes up one, a letter of an unspaced script too.
- * Unspaced scripts are cut into pairs of letters, as only a dictionary knows their words.
- * @param place where the first word is
+ * Calls back with each indexed word of a text, and its place. A word takes up one place; so does a letter of an
+ * unspaced script, which is cut into pairs of letters because only a dictionary knows its words.
+ * @param place the place of the first word
  * @returns the place after the last word
  */
 export function forEachWord(
@@ -40,13 +40,13 @@ export function forEachWord(
   return place;
 }
 
-/** Returns the pairs of letters that a word of an unspaced script is looked up by. */
+/** Returns the pairs of letters under which a word of an unspaced script is indexed. */
 export function listLetterPairs(word: string): string[] {
   const letters = Array.from(word);
   return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
 }
 
-/** Splits what a person typed into words; those of an unspaced script as a dictionary has them. */
+/** Splits typed text into words. Unspaced scripts are split by a dictionary. */
 export function splitTypedWords(text: string): Word[] {
   return splitRuns(text).flatMap((run) => {
     if (!run.unspaced) return [run];
@@ -57,24 +57,24 @@ export function splitTypedWords(text: string): Word[] {
   });
 }
 
-/** Returns a word without the "bot" that it ends with: "musicbot". */
+/** Removes "bot" from the end of a word: "musicbot". */
 export function withoutBot(word: string): string {
   return word.replace(/^(\p{L}{3,}?)(?:bots?|бот[аы]?)$/u, '$1');
 }
 
-/** Made when it is first needed, which takes milliseconds. */
+/** Created when first needed, which takes milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** What Korean writes at the end of a word. */
+/** Particles that Korean adds to the end of a word. */
 const particle =
   /^(\p{sc=Hang}{2,}?)(?:해주는|하는|에서|으로|들을|들이|을|를|이|가|은|는|의|에|로|와|과|도|봇)+$/u;
 
-/** Separates words that only capitals or digits separate: DankMemer, Jukebox9000. */
+/** Separates words at capitals and digits: DankMemer, Jukebox9000. */
 export function separateCapitals(name: string): string {
   return name.replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\d)/gu, ' ');
 }
 
-/** Nothing that long is a word; addresses and keys are. */
+/** Longer runs are not words, but addresses and keys. */
 const maxRunLength = 40;
 
 const unspaced =
@@ -85,13 +85,13 @@ const programming = '[a-z]{1,2}(?:\\+\\+|#)(?![\\p{L}\\p{N}+#])';
 const emoji = '\\p{Extended_Pictographic}';
 const pattern = new RegExp(`(${unspaced})|${[programming, ...spaced, others, emoji].join('|')}`, 'gu');
 
-/** The words of one language, those of a list with spaces between them: `assets/search/<language>.json`. */
+/** The words of one language, each list separated by spaces: `assets/search/<language>.json`. */
 interface LanguageWords {
-  /** Articles and the like. They count only where a query has no others. */
+  /** Articles and the like, which count only in a query without other words. */
   readonly stop: string;
   /** Words that say little of what a bot does, such as "server". */
   readonly weak: string;
-  /** What people look for: its id, which is that of a category or the same in every language, and words for it. */
+  /** The id of a need → its words. The id is a category, or the same text in every language. */
   readonly needs: Readonly<Record<string, string>>;
 }
 
@@ -104,19 +104,19 @@ export const languageWords: ReadonlyMap<string, LanguageWords> = new Map(
 );
 
 const stopWords = collectWords(({ stop }) => stop);
-/** Words that say little of what a bot does, though they are no stop words. */
+/** Words that say little of what a bot does, although they are not stop words. */
 export const weakWords = collectWords(({ weak }) => weak);
 
 function collectWords(list: (words: LanguageWords) => string): ReadonlySet<string> {
   return new Set([...languageWords.values()].flatMap((words) => normalise(list(words)).split(' ')));
 }
 
-/** Whether a word says nothing of what a bot does, or little. */
+/** Whether a word says little or nothing of what a bot does. */
 export function isStopWord(word: string): boolean {
   return stopWords.has(word) || weakWords.has(word);
 }
 
-/** Returns the words that are no stop words, nor weak ones where those are left out, too; all where none is left. */
+/** Removes stop words, and weak words unless `keepsWeak`. Returns all words if no other is left. */
 export function withoutStopWords<T extends { readonly text: string }>(
   words: readonly T[],
   keepsWeak: boolean,
@@ -125,7 +125,7 @@ export function withoutStopWords<T extends { readonly text: string }>(
   return telling.length > 0 ? telling : words;
 }
 
-/** What a word is for, by the word: the id of a need. */
+/** Word → the id of its need. */
 export const needsByWord = new Map<string, string>();
 for (const { needs } of languageWords.values())
   for (const [id, names] of Object.entries(needs))

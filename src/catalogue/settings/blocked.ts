@@ -9,13 +9,13 @@ import { maxReadSize } from '../page/page-file.ts';
 import { ensureValid, type Parsed, parseJsonFile } from '../page/side-file.ts';
 import { type FileReading, readFromDisk } from './settings.ts';
 
-/** Who may not be listed: ids of accounts and bots, and names of hosts. */
+/** Accounts, bots and hosts that may not be listed, by id or name. */
 export type Blocked = Readonly<Required<BlockedFile>>;
 
-/** The name of the file that says it, next to `bots/`. */
+/** The name of the block list, next to `bots/`. */
 export const blockedName = 'blocked.json';
 
-/** The setting that names another file, whose content is not public. */
+/** The setting for a block list elsewhere, whose content is not public. */
 const blockedSetting = 'BOTSHELF_BLOCKED';
 
 export const nothingBlocked: Blocked = { accounts: {}, bots: {}, hosts: {} };
@@ -24,36 +24,36 @@ export const nothingBlocked: Blocked = { accounts: {}, bots: {}, hosts: {} };
 export interface BlockedName {
   readonly kind: 'account' | 'bot' | 'host';
   readonly name: string;
-  /** For maintainers. */
+  /** Shown only to maintainers. */
   readonly reason: string | undefined;
 }
 
 /**
- * Reads who is blocked in the catalogue in the folder `root`.
- * @param file the one that the setting names, in place of that of the catalogue; null for none
+ * Reads the block list of the catalogue in `root`.
+ * @param file the private block list that replaces the catalogue's; null for the catalogue's own
  */
 export function readBlocked(root: string, file: string | null): Parsed<Blocked> {
   const at = locateBlocked(root, file);
   return at.parse(readFromDisk(at.root, at.file));
 }
 
-/** Returns where the file is, and how it is parsed. Parameters as of readBlocked. */
+/** Returns the place of the block list and its parser. Parameters as for readBlocked. */
 export function locateBlocked(root: string, file: string | null) {
   const path = file ?? join(root, blockedName);
   const parse = file === null ? parseBlocked : parsePrivateBlocked;
   return { root: dirname(path), file: basename(path), parse };
 }
 
-/** Parses `blocked.json`; where there is none, nothing is blocked. */
+/** Parses `blocked.json`. A missing file blocks nothing. */
 export function parseBlocked(reading: FileReading): Parsed<Blocked> {
   if (reading === undefined) return { value: nothingBlocked };
   const parsed = parseJsonFile<BlockedFile>('blocked', blockedName, reading, { maxSize: maxReadSize });
   return 'faults' in parsed ? parsed : { value: { ...nothingBlocked, ...parsed.value.data } };
 }
 
-/** Parses the file that the setting names, which has to exist. Its faults quote nothing of it. */
+/** Parses a private block list, which must exist. Its faults do not quote its content. */
 function parsePrivateBlocked(reading: FileReading): Parsed<Blocked> {
-  const parsed = parseBlocked(reading ?? 'there is no such file: create it, with {} where nobody is blocked');
+  const parsed = parseBlocked(reading ?? 'there is no such file: create it, with {} if nobody is blocked');
   if ('value' in parsed) return parsed;
   const hidden = `the file that ${blockedSetting} names breaks this rule: correct it`;
   return {
@@ -64,11 +64,11 @@ function parsePrivateBlocked(reading: FileReading): Parsed<Blocked> {
   };
 }
 
-/** Returns which of these names are blocked. An address is by its host, or a domain that this is in. */
+/** Returns which of these names are blocked. An address is blocked by its host or a domain above it. */
 export function findBlocked(
   blocked: Blocked,
   named: {
-    /** Ids of bots, and of the OAuth clients that they are. */
+    /** The ids of bots and of their OAuth clients. */
     readonly bots?: readonly string[];
     readonly authors?: readonly string[];
     readonly addresses?: readonly (string | null)[];
@@ -88,19 +88,19 @@ export function findBlocked(
   ];
 }
 
-/** Returns a message for a person: with the reason for a maintainer, who can change it. */
+/** Describes a block. Only a maintainer, who can change it, sees the reason. */
 export function describeBlocked({ kind, name, reason }: BlockedName, showsReason: boolean): string {
   return showsReason
     ? `the ${kind} ${name} is blocked${reason === undefined ? '' : ` (${reason})`}: remove it here, or from ${blockedName}`
     : `this list takes nothing with the ${kind} ${name}: remove it, or write to the maintainers if that is a mistake`;
 }
 
-/** Somebody who is blocked from now on, or, if that ends, no longer. */
+/** A new block, or the end of one. */
 export interface BlockedChange extends BlockedName {
   readonly ends: boolean;
 }
 
-/** Nobody was blocked or unblocked. The message is for the command. */
+/** A block that could not be changed. The message is for the command. */
 export class BlockError extends UserError {
   readonly kind: 'name' | 'public-host' | 'common-host' | 'not-blocked' | 'maintainer';
 
@@ -112,7 +112,7 @@ export class BlockError extends UserError {
 }
 
 /**
- * Returns a change of an account, a bot or a host, which may be named by an address.
+ * Returns a change of the block of an account, a bot or a host. A host may be given as an address.
  * @throws {BlockError} name, public-host
  */
 export function toBlockedChange(
@@ -134,8 +134,9 @@ export function toBlockedChange(
 }
 
 /**
- * Returns the text of the file after a change. Who is blocked already keeps the day and, unless there is another, the reason.
- * @throws {BlockError} not-blocked @throws {UserError} if the file has faults, or would have
+ * Returns the text of the file after a change. A repeated block keeps its day and, without a new reason, its reason.
+ * @throws {BlockError} not-blocked
+ * @throws {UserError} if the file has faults, or would have
  */
 export function changeBlocked(file: Parsed<Blocked>, { kind, name, reason, ends }: BlockedChange): string {
   const before = ensureValid(file);
@@ -150,7 +151,7 @@ export function changeBlocked(file: Parsed<Blocked>, { kind, name, reason, ends 
   return after;
 }
 
-/** Plans the commit of a change onto a tip. @param by who makes it, for the message @throws as changeBlocked */
+/** Plans the commit of a change onto a tip. @param by the author of the change, for the commit message @throws as changeBlocked */
 export async function planBlockedCommit(
   { objects, prefix }: Pick<Repository, 'objects' | 'prefix'>,
   tip: string | null,
@@ -165,7 +166,7 @@ export async function planBlockedCommit(
   return { files: new Map(files), message: `${subject}\n\n${formatChangedBy(by)}\n` };
 }
 
-/** Returns what is blocked. @throws {BotshelfError} unavailable, where no valid version of the file is known */
+/** Returns the block list. @throws {BotshelfError} unavailable, if no valid version of the file is known */
 export function requireBlocked(blocked: Blocked | null): Blocked {
   if (blocked !== null) return blocked;
   throw new BotshelfError(
@@ -186,18 +187,18 @@ export function printBlocked({ accounts, bots, hosts }: Blocked): string {
 
 const numeric = new Intl.Collator('en', { numeric: true });
 
-/** Returns the host of an address as `blocked.json` names it; undefined if it is not an address. */
+/** Returns the host of an address as `blocked.json` writes it; undefined if the text is not an address. */
 export function findHost(address: string): string | undefined {
   const host = parseUrl(address)?.hostname;
   return host === undefined ? undefined : normaliseHost(host.replace(/(?<!\.)\.+$/, ''));
 }
 
-/** Returns the host of an address, and each domain that it is in. */
+/** Returns the host of an address, and each domain above it. */
 function listDomains(address: string): string[] {
   const labels = findHost(address)?.split('.') ?? [];
   return labels.map((_, i) => labels.slice(i).join('.'));
 }
 
-/** Domains in which anybody gets a name: a label alone, such as `co.uk`, and those of services that host sites and bots. */
+/** Domains in which anybody can get a name: single labels, suffixes such as `co.uk`, and services that host sites and bots. */
 const publicSuffix =
   /^(?:[\w-]+|(?:ac|co|com|edu|go|gob|gov|ne|net|or|org)\.[a-z]{2}|(?:github|gitlab|codeberg)\.(?:io|page)|(?:pages|workers|fly|deno)\.dev|(?:vercel|netlify|web|replit|railway)\.app|(?:herokuapp|firebaseapp|onrender|blogspot)\.com|glitch\.me|repl\.co)$/;

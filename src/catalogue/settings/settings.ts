@@ -12,61 +12,62 @@ import { readRegularFile } from '../page/page-file.ts';
 import type { Page } from '../page/page.ts';
 import { parseJsonFile } from '../page/side-file.ts';
 
-/** The settings of a catalogue as they are in force. A new object whenever they change. */
+/** The settings in force. A new object whenever they change. */
 export interface CatalogueSettings {
-  /** What the site is called. */
+  /** The name of the site. */
   readonly name: string;
-  /** What the site is for, in the default language; null for the text of the interface. */
+  /** The purpose of the site, in the default language; null for the text of the interface. */
   readonly tagline: string | null;
   /** News for every visitor, in the default language. */
   readonly notice: string | null;
   readonly contact: string | null;
   /** The licence of data and texts. */
   readonly license: string | null;
-  /** What the page about the site says, in the default language. */
+  /** The text of the page about the site, in the default language. */
   readonly about: NonNullable<SettingsFile['about']>;
-  /** Links at the foot of every page. */
+  /** Links in the footer of every page. */
   readonly links: Readonly<NonNullable<SettingsFile['links']>>;
-  /** Colours as #rrggbb, in place of those of the stylesheet. */
+  /** Colours as #rrggbb that replace those of the stylesheet. */
   readonly accent: { readonly light?: string; readonly dark?: string };
   readonly logo: Logo | null;
-  /** The language of the interface for readers whose own it does not have. */
+  /** The language of the interface for readers whose own is not available. */
   readonly language: Locale;
   /** Every category that a bot can have, in the order of pages. */
   readonly categories: readonly Category[];
-  /** Category → its names by language, where the file has names. */
+  /** Category → its names by language, if the file has names. */
   readonly categoryNames: ReadonlyMap<Category, Readonly<Record<string, string>>>;
-  /** The bot that the front page shows first, with who chose it, why and since which day; null for none. */
+  /** The bot that the front page shows first, with who chose it, why and since which day; null for no bot. */
   readonly featured: NonNullable<SettingsFile['featured']> | null;
-  /** Words that mean the same to a search, next to those that it knows. */
+  /** Groups of words that mean the same in a search, in addition to the built-in ones. */
   readonly synonyms: readonly (readonly string[])[];
   /** The languages that the pages of bots may be in; null for any. */
   readonly languages: readonly Locale[] | null;
-  /** The web pages of the repository, in place of those that follow from the remote; `{path}` is the path of a file. */
+  /** The web pages of the repository, if they do not follow from the remote; `{path}` is the path of a file. */
   readonly repository: NonNullable<SettingsFile['repository']> | null;
-  /** After how many days without a new count a bot is inactive. */
+  /** Days without a new count after which a bot is inactive. */
   readonly inactiveDays: number;
-  /** The ids of the accounts that may review proposals. Those of the last commit decide: see `readCommittedSettings`. */
+  /** The ids of the accounts that may review proposals. Only the committed settings decide: see `readCommittedSettings`. */
   readonly maintainers: readonly string[];
   readonly proposals: ProposalPolicies;
 }
 
-/** What is done with proposals, by who sends them; `off` takes none. */
+/** The treatment of proposals by sender; `off` accepts none. */
 interface ProposalPolicies {
   readonly newBots: 'review' | 'off';
   /**
-   * For changes of a bot by its authors. `publish` commits them immediately, except for those of `findReviewedChanges`.
+   * For changes of a bot by its authors. `publish` commits them immediately, except for the changes that
+   * `findReviewedChanges` finds.
    */
   readonly authors: 'review' | 'publish' | 'off';
   /** For changes of a bot by anybody else. */
   readonly others: 'review' | 'off';
-  /** How old the account of a proposer has to be, where its id tells. */
+  /** Minimum age of a proposer's account, if its id tells the age. */
   readonly minAccountAgeDays: number;
-  /** Why a proposal can be declined, in the default language; null for `defaultReasons`. */
+  /** Reasons for declining a proposal, in the default language; null for `defaultReasons`. */
   readonly reasons: readonly string[] | null;
 }
 
-/** Why a proposal can be declined, where the settings have no list: keys of texts of the interface. */
+/** Reasons for declining a proposal if the settings do not list any: keys of texts of the interface. */
 export const defaultReasons = [
   'duplicate',
   'offline',
@@ -77,10 +78,10 @@ export const defaultReasons = [
   'other',
 ] as const;
 
-/** The name of the file that has the settings, next to `bots/`. */
+/** The name of the settings file, next to `bots/`. */
 export const settingsName = 'botshelf.json';
 
-/** Returns the settings that a file has; without one, the defaults. @param file valid by its schema */
+/** Returns the settings of a file; without a file, the defaults. @param file valid by its schema */
 export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): CatalogueSettings {
   return {
     name: file.name ?? 'Botshelf',
@@ -113,7 +114,7 @@ const defaultPolicies: ProposalPolicies = {
   reasons: null,
 };
 
-/** Returns the language that is proposed for a new page: the default one, or the first of those that pages may be in. */
+/** Returns the language to suggest for a new page: the default one, or the first that pages may be in. */
 export function chooseNewPageLanguage({
   language,
   languages,
@@ -121,14 +122,14 @@ export function chooseNewPageLanguage({
   return languages === null || languages.includes(language) ? language : (languages[0] ?? language);
 }
 
-/** What a bot falls back to. */
+/** The category of bots without a known one. */
 const other: Category = 'other';
 
 function withOther(categories: readonly Category[]): readonly Category[] {
   return categories.includes(other) ? categories : [...categories, other];
 }
 
-/** The image next to the name of a site. */
+/** The image next to the site's name. */
 interface Logo {
   readonly type: string;
   readonly extension: 'png' | 'webp' | 'jpg';
@@ -139,7 +140,7 @@ interface Logo {
 /** The largest size of a logo, in bytes. */
 const maxLogoSize = 128 * 1024;
 
-/** Returns the logo that a file is, or what is wrong with it, a colon, and the fix. */
+/** Returns the logo in a file, or the problem, a colon, and the fix. */
 function parseLogo(body: Buffer): Logo | string {
   if (body.length > maxLogoSize) return `the picture has more than ${maxLogoSize} bytes: make it smaller`;
   const kind = kinds.find(({ begins }) => begins(body));
@@ -154,7 +155,7 @@ interface LogoFormat extends Pick<Logo, 'type' | 'extension'> {
   readonly isWhole: (body: Buffer) => boolean;
 }
 
-/** No SVG: it may have scripts. */
+/** SVG is not allowed because it may contain scripts. */
 const kinds: readonly LogoFormat[] = [
   {
     type: 'image/png',
@@ -183,14 +184,14 @@ function startsWith(body: Buffer, hex: string): boolean {
 /** The folder of the files of the interface, one for each language. */
 export const localesFolder = fileURLToPath(new URL('./locales', import.meta.resolve('#package')));
 
-/** Returns the languages that the interface has, in the order of their tags. */
+/** Returns the languages of the interface, in order of tag. */
 function listInterfaceLocales(): Locale[] {
   return readdirSync(localesFolder)
     .toSorted()
     .flatMap((name) => toCanonicalLocale(name.replace(/\.json$/, '')) ?? []);
 }
 
-/** A colour on which text of the accent colour is read: how well it can be told from it, from 1 to 21. */
+/** The contrast of accent-coloured text with a background, from 1 to 21. */
 interface Contrast {
   readonly background: string;
   readonly ratio: number;
@@ -199,10 +200,10 @@ interface Contrast {
 /** Light or dark pages. */
 export type Scheme = 'light' | 'dark';
 
-/** The contrast that text has at least (WCAG 2.2, level AA). */
+/** Minimum contrast of text (WCAG 2.2, level AA). */
 export const minContrast = 4.5;
 
-/** The backgrounds of a scheme in assets/site.css, and the text on a filled accent colour. Each as #rrggbb. */
+/** For each scheme, the backgrounds of assets/site.css and the text on a filled accent colour, as #rrggbb. */
 export const schemes: Readonly<
   Record<Scheme, Readonly<Record<'ground' | 'surface' | 'sunken' | 'accentInk', string>>>
 > = {
@@ -210,7 +211,7 @@ export const schemes: Readonly<
   dark: { ground: '#131419', surface: '#1b1d24', sunken: '#24262f', accentInk: '#131419' },
 };
 
-/** Returns the background of a scheme's pages on which an accent colour is hardest to read. */
+/** Returns the background of a scheme on which an accent colour is hardest to read. */
 export function findWorstContrast(accent: string, scheme: Scheme): Contrast {
   const { ground, surface, sunken } = schemes[scheme];
   const all = [ground, surface, sunken, computeSoftAccent(accent, scheme)].map((background) => ({
@@ -220,14 +221,14 @@ export function findWorstContrast(accent: string, scheme: Scheme): Contrast {
   return all.reduce((worst, other) => (other.ratio < worst.ratio ? other : worst));
 }
 
-/** Returns the pale form of an accent colour, which is a background for it. */
+/** Returns the pale form of an accent colour, used as a background for it. */
 export function computeSoftAccent(accent: string, scheme: Scheme): string {
   const [over, under] = [parseChannels(accent), parseChannels(schemes[scheme].surface)];
   const mixed = under.map((value, i) => Math.round(value + ((over[i] ?? 0) - value) * softShare));
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** How much of the accent colour is in its pale form. */
+/** Share of the accent colour in its pale form. */
 const softShare = 0.08;
 
 /** Returns the contrast of two colours, each as #rrggbb. */
@@ -247,10 +248,10 @@ function parseChannels(colour: string): number[] {
   return [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16));
 }
 
-/** A file as it was read: its bytes, or why it cannot be read; undefined if there is none. */
+/** The result of reading a file: its bytes, or why it cannot be read; undefined if it does not exist. */
 export type FileReading = Buffer | string | undefined;
 
-/** Reads a file of the catalogue's repository by its path, which is relative to the settings. Follows no link. */
+/** Reads a file of the catalogue's repository by its path relative to the settings. Follows no links. */
 export type FileReader = (path: string) => Promise<FileReading>;
 
 /** Returns a reader of the files of a catalogue on disk. */
@@ -259,7 +260,7 @@ export function createDiskReader(root: string): FileReader {
   return async (path) => readFromDisk(root, path);
 }
 
-/** Reads a file of a catalogue on disk. Refuses links: a file, or a folder above it. */
+/** Reads a file of a catalogue on disk. Refuses links, also in folders of the path. */
 export function readFromDisk(root: string, path: string): FileReading {
   const absolute = join(root, path);
   try {
@@ -269,28 +270,28 @@ export function readFromDisk(root: string, path: string): FileReading {
     return undefined;
   }
   const bytes = readRegularFile(absolute);
-  // The next read may come before the caller looks.
+  // The caller may use the bytes after the next read, which reuses the buffer.
   return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : bytes;
 }
 
 export interface SettingsReading {
-  /** Whether there is a file with settings. */
+  /** Whether the settings file exists. */
   readonly found: boolean;
-  /** The text of the file; null if there is none, or it is no text. */
+  /** The text of the file; null if it does not exist, or is not text. */
   readonly text: string | null;
-  /** The settings, without values that have a fault; undefined if the file does not fit the schema. */
+  /** The settings, with defaults in place of faulty values; undefined if the file breaks the schema. */
   readonly settings: CatalogueSettings | undefined;
   readonly faults: readonly Fault[];
-  /** The path of the logo; null if the file names none. */
+  /** The path of the logo; null if the file does not name one. */
   readonly logoPath: string | null;
 }
 
-/** The largest size of the file with the settings, in bytes. */
+/** In bytes. */
 const maxSettingsSize = 64 * 1024;
 
 /**
- * Reads the settings of a catalogue, and the logo that they name. Without a file they are the defaults. Finds all faults
- * at once; this never throws.
+ * Reads the settings of a catalogue and the logo that they name, and finds all faults; never throws. Without a file,
+ * the settings are the defaults.
  */
 export async function readSettings(readFile: FileReader): Promise<SettingsReading> {
   const reading = await readFile(settingsName);
@@ -299,10 +300,7 @@ export async function readSettings(readFile: FileReader): Promise<SettingsReadin
   return parseSettings(reading, () => logo);
 }
 
-/**
- * Parses settings, as readSettings does.
- * @param readFile reads the logo; without it there is none
- */
+/** Parses settings, like readSettings. @param readFile reads the logo; left out, the logo counts as missing */
 export function parseSettings(
   reading: FileReading,
   readFile: (path: string) => FileReading = () => undefined,
@@ -340,7 +338,7 @@ function findAccentFaults({ accent = {} }: SettingsFile, faultAt: Page['faultAt'
   return (Object.entries(accent) as [Scheme, string][]).flatMap(([scheme, colour]) => {
     const { ratio, background } = findWorstContrast(colour, scheme);
     if (ratio >= minContrast) return [];
-    // Rounded down, as 4.49 is too little.
+    // Rounded down, because 4.49 is too little.
     const shown = (Math.floor(ratio * 100) / 100).toFixed(2);
     const fix = scheme === 'light' ? 'a darker one' : 'a lighter one';
     const message = `${colour} has a contrast of ${shown} to 1 with the background ${background}, and text needs ${minContrast}: choose ${fix}`;
@@ -356,9 +354,9 @@ function findLanguageFaults({ language }: SettingsFile, faultAt: Page['faultAt']
 }
 
 /**
- * Reads the settings from the last commit: they decide who is a maintainer. Uncommitted edits and the index are ignored, and
- * so is the logo. The defaults where the commit has no such file; undefined if the file has a fault. Reads one object
- * while the file stays the same.
+ * Reads the settings from the last commit, because they decide who is a maintainer. Ignores uncommitted edits, the
+ * index and the logo. Returns the defaults if the commit does not have the file; undefined if the file has a fault;
+ * the same object while the file stays the same.
  * @throws {BotshelfError} unavailable, when there is no repository, or it cannot be read
  */
 export async function readCommittedSettings(
@@ -380,7 +378,7 @@ export async function readCommittedSettings(
   }
 }
 
-/** The settings that were read last. A blob of an id never changes. */
+/** The last result, reused because a blob never changes. */
 let lastParsed: { readonly blob: string; readonly settings: CatalogueSettings | undefined } | undefined;
 
 function parseWithoutLogo(bytes: Buffer): CatalogueSettings | undefined {

@@ -14,7 +14,7 @@ import { type PageFile, parsePageFile, readCommittedPages, readFileText } from '
 import { withDefaults } from '../page/page.ts';
 import { checkFiles, noLimits, type PageLimits, type ReadablePage } from '../page/rules.ts';
 
-/** Searches sorted items: returns the index of the first one for which `isBefore` is false, or their number. */
+/** Binary search in sorted items: returns the index of the first item for which `isBefore` is false, or the length. */
 export function findFirstPlace<T>(sorted: ArrayLike<T>, isBefore: (item: T) => boolean): number {
   let low = 0;
   let high = sorted.length;
@@ -26,43 +26,43 @@ export function findFirstPlace<T>(sorted: ArrayLike<T>, isBefore: (item: T) => b
   return low;
 }
 
-/** A bot as it is served: bytes ready to send, and what lists filter and sort by. */
+/** A bot as it is served: bytes ready to send, and the values that lists filter and sort by. */
 export interface IndexedBot {
   readonly id: BotId;
   /** The record as JSON. */
   readonly record: Buffer;
-  /** The offsets of the pages in the bytes of the record: start and end of each. */
+  /** The start and end of each page in the bytes of the record. */
   readonly pages: readonly number[];
-  /** The hash of the record, 27 URL-safe characters: the same on every machine that serves the same bytes. */
+  /** The hash of the record, 27 URL-safe characters; the same on every machine that serves the same bytes. */
   readonly digest: string;
-  /** Its commands as a JSON list; null for a bot without a commands file. */
+  /** The commands as a JSON list; null for a bot without a commands file. */
   readonly commands: Buffer | null;
   readonly facts: BotFacts;
-  /** The files it was read from, in path order. */
+  /** The files that the bot was read from, in path order. */
   readonly files: readonly IndexedFile[];
 }
 
 export interface BotFacts {
   /** In the default locale. */
   readonly name: string;
-  /** The name as words are compared, to sort by: É is beside E. */
+  /** The name to sort by, without case and accents: É is next to E. */
   readonly sortName: string;
   readonly category: Category;
   readonly nsfw: boolean;
   readonly verified: boolean;
-  /** Whether it names a repository of its source code. */
+  /** Whether the bot names a repository of its source code. */
   readonly openSource: boolean;
-  /** Whether its invite link asks for Administrator. */
+  /** Whether the invite link asks for Administrator. */
   readonly administrator: boolean;
   readonly authors: readonly string[];
-  /** The default one first. */
+  /** The default locale comes first. */
   readonly locales: readonly Locale[];
   readonly created: number;
   readonly edited: number;
   readonly random: number;
 }
 
-/** One file that is served, in its last valid version. */
+/** A file in the version that is served, the last valid one. */
 export interface IndexedFile {
   readonly locale: FilePlace['locale'];
   readonly main: boolean;
@@ -70,19 +70,19 @@ export interface IndexedFile {
   readonly size: number;
   /** The Git blob id. */
   readonly sha: string;
-  /** A checksum of its last bytes. */
+  /** A checksum of the last bytes. */
   readonly tail: number;
 }
 
-/** Every bot that is served. Readers see one consistent version; only the catalogue writes. */
+/** The index of all bots that are served. Each version is consistent; only the catalogue writes to the index. */
 export interface BotIndex {
-  /** Grows with each change. */
+  /** Incremented with each change. */
   readonly version: number;
   readonly size: number;
   get(id: BotId): IndexedBot | undefined;
-  /** Every bot in numeric id order. The array never changes: a later version has a new one. */
+  /** Returns every bot in numeric order of id. The array never changes: a later version has a new one. */
   all(): readonly IndexedBot[];
-  /** Resolves with the same array. After a start, most of the sorting is done in time slices. */
+  /** Resolves with the same array. After a start, most of the sorting is done in slices of time. */
   sorted(): Promise<readonly IndexedBot[]>;
 }
 
@@ -96,7 +96,7 @@ export function parseRecord({ record }: Pick<IndexedBot, 'record'>): BotRecord {
   return JSON.parse(record.toString()) as BotRecord;
 }
 
-/** Returns the list element as JSON: the record without its pages, in parts that are views of its bytes. */
+/** Returns the list element as JSON: the record without its pages, as parts that are views of its bytes. */
 export function listElementParts({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): Buffer[] {
   const parts: Buffer[] = [];
   for (let i = 0; i <= pages.length; i += 2) parts.push(record.subarray(pages[i - 1] ?? 0, pages[i]));
@@ -113,7 +113,7 @@ export function computeElementSize({ record, pages }: Pick<IndexedBot, 'record' 
   return pages.reduce((size, place, i) => size + (i % 2 === 0 ? place : -place), record.length);
 }
 
-/** Returns a record ready to be served. */
+/** Returns a record in the form in which it is indexed and served. */
 export function indexBot(
   id: BotId,
   record: BotRecord,
@@ -146,12 +146,12 @@ export function indexBot(
   };
 }
 
-/** Returns where the pages are in the bytes of a record, each with the comma and the key before it. */
+/** Finds the pages in the bytes of a record, each with the comma and the key before it. */
 function findPages(record: BotRecord, bytes: Buffer): number[] {
   const places: number[] = [];
   let end = 0;
   for (const { description, name, page } of Object.values(record.contents)) {
-    // The texts before a page are searched for with it: another text may look like its key.
+    // Searched together with the texts before the page, because another text may look like its key.
     const before = `{"description":${JSON.stringify(description)},"name":${JSON.stringify(name)}`;
     const start = bytes.indexOf(before, end) + Buffer.byteLength(before);
     end = start + Buffer.byteLength(`,"page":${JSON.stringify(page)}`);
@@ -160,7 +160,7 @@ function findPages(record: BotRecord, bytes: Buffer): number[] {
   return places;
 }
 
-/** Writes a text to memory that small texts share: 200,000 buffers of their own would take more memory than their content. */
+/** Writes a text to memory that small texts share: 200,000 small buffers would take more memory than their content. */
 function packText(text: string): Buffer {
   const length = Buffer.byteLength(text);
   if (length > slabSize / 4) return Buffer.from(text);
@@ -177,17 +177,17 @@ const slabSize = 64 * 1024;
 let slab = Buffer.allocUnsafeSlow(slabSize);
 let slabUsed = 0;
 
-/** The index that the catalogue writes to. */
+/** The index as the catalogue writes it. */
 export class MutableBotIndex implements BotIndex {
   #version = 0;
   readonly #bots = new Map<BotId, IndexedBot>();
-  /** The sorted array of an earlier version; undefined if there is none. */
+  /** The sorted array of an earlier version; undefined before the first. */
   #sorted: readonly IndexedBot[] | undefined;
   /** Folders whose bots have not been needed yet. */
   readonly #packed = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
   #packedSize = 0;
   #sorting: Promise<void> | undefined;
-  /** Bots that were added, replaced or removed since that version. */
+  /** Bots that were added, replaced or removed since the version of `#sorted`. */
   readonly #changed = new Set<BotId>();
 
   get version(): number {
@@ -211,7 +211,7 @@ export class MutableBotIndex implements BotIndex {
     this.#version += 1;
   }
 
-  /** Unpacks a folder, where it is still packed. */
+  /** Unpacks a folder if it is still packed. */
   unpack(folder: string): void {
     const packed = this.#packed.get(folder);
     if (packed === undefined) return;
@@ -254,7 +254,7 @@ export class MutableBotIndex implements BotIndex {
     this.#version += 1;
   }
 
-  /** Inserts the changed bots: sorting a hundred thousand for a new one would delay every request by a tenth of a second. */
+  /** Merges the changed bots into a sorted array: sorting a hundred thousand for one new bot would delay every request by 0.1 s. */
   #withChanges(before: readonly IndexedBot[]): IndexedBot[] {
     const parts: (readonly IndexedBot[])[] = [];
     let end = 0;
@@ -272,7 +272,7 @@ function compareById(a: IndexedBot, b: IndexedBot): number {
   return compareBotIds(a.id, b.id);
 }
 
-/** Returns the addresses of the images in all pages of a bot, each once, those of the default language first. */
+/** Returns the addresses of the images in all pages of a bot without duplicates, those of the default language first. */
 export function listPageImages(bot: IndexedBot): string[] {
   if (!bot.record.includes('![') && !bot.record.includes('<img')) return [];
   const { contents } = parseRecord(bot);
@@ -283,7 +283,7 @@ export function listPageImages(bot: IndexedBot): string[] {
   );
 }
 
-/** Returns the addresses of the images in a Markdown text, each once: the first hundred that HTTPS leads to. */
+/** Returns the addresses of the first hundred HTTPS images in a Markdown text, without duplicates. */
 export function findImages(markdown: string): string[] {
   const addresses = new Set<string>();
   for (const [, inMarkdown, inHtml = ''] of markdown.matchAll(imagePattern)) {
@@ -304,18 +304,17 @@ export interface BotReading {
   readonly faults: readonly Fault[];
 }
 
-/** What a record has that is not in the files of its bot. */
+/** The data of a record that is not in the files of its bot. */
 export interface RecordLookups {
-  /** Returns the paths of our own copies of a bot's images. */
+  /** Returns the paths of our copies of a bot's images. */
   readonly cachedImages?: (images: FullImages) => BotRecord['cachedImages'];
-  /** Returns when a commit last changed the bot; milliseconds since the epoch. */
+  /** Returns when a commit last changed the bot, in milliseconds since the epoch. */
   readonly edited?: (id: BotId) => number | undefined;
 }
 
 /**
- * Reads a bot from all of its files. The last valid version of a faulty file is served, taken from `previous`; where
- * the files together make no bot, the whole previous one is served. A category that `limits` does not have is served
- * as `other`.
+ * Reads a bot from all of its files. For a faulty file, its last valid version is taken from `previous`; if the files
+ * cannot form a bot, `previous` is returned whole. A category that `limits` does not have becomes `other`.
  */
 export function readBot(
   id: BotId,
@@ -340,7 +339,7 @@ export function readBot(
     if (!isPage(file)) commands = readable ? toCommands(readable) : (previous?.commands ?? null);
     const content = readable ? toContent(readable) : last?.contents[locale];
     if (isPage(file) && content !== undefined) contents.push([file.locale, content]);
-    // A faulty file is listed as it was when it was good, and not at all when it never was.
+    // A faulty file is listed in its last valid version, or not at all if it never was valid.
     const listed = readable ?? findServed(file);
     if (listed)
       served.push({ locale, main: file === main, size: listed.size, sha: listed.sha, tail: listed.tail });
@@ -365,7 +364,7 @@ export function readBot(
   return { bot: indexBot(id, record, served, commands), faults };
 }
 
-/** Returns the last record, for its shared keys, if its main page was in this language. */
+/** Returns the last record, for the values of its main page, if that page had this language. */
 function findLastShared(last: BotRecord | undefined, locale: Locale): object | undefined {
   return last && Object.keys(last.contents)[0] === locale ? last : undefined;
 }
@@ -380,8 +379,8 @@ function toContent({ page }: ReadablePage): Content {
 }
 
 /**
- * Reads the authors of a bot from its record in the last commit. Uncommitted edits and the index are ignored. Empty when
- * the commit has no valid bot of this id.
+ * Reads the authors of a bot from the last commit. Ignores uncommitted edits and the index. Empty if the commit does
+ * not have a valid bot of this id.
  * @throws {BotshelfError} unavailable, when there is no repository, or it cannot be read
  */
 export async function readCommittedAuthors(
@@ -400,10 +399,10 @@ export async function readCommittedAuthors(
 }
 
 /**
- * Yields one line of JSON a bot: the record, and in `files` the path and the text of each file in the version that is
- * served. A file whose version is neither on disk nor in Git any more is left out of `files`.
+ * Yields one line of JSON per bot: the record and, in `files`, the path and text of each file in the version that is
+ * served. Skips a file if that version is no longer on disk or in Git.
  * @param root the folder that holds `bots/`
- * @param repository undefined if there is none
+ * @param repository undefined without a repository
  */
 export async function* exportLines(
   bots: readonly IndexedBot[],
@@ -423,7 +422,7 @@ export async function* exportLines(
   }
 }
 
-/** Returns what differs between two exports of different bots. */
+/** Returns a digest that differs between exports of different bots. */
 export async function computeExportDigest(bots: readonly IndexedBot[]): Promise<string> {
   const hash = createHash('sha1');
   await forEachInSlices(bots, ({ digest, files }) => {

@@ -31,35 +31,35 @@ import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror
 import { type FolderReading, readFingerprints, readFolders } from './folder-reader.ts';
 import { type FolderState, type PackedFolder, unpackFolder } from './packed-folder.ts';
 import { readSnapshot, writeSnapshot } from './snapshot.ts';
-import { clockTick, type StatCache } from './stat-cache.ts';
+import { clockTickMs, type StatCache } from './stat-cache.ts';
 
 export interface BotMirrorOptions extends FileMirrorOptions, RecordLookups {
   readonly store: BotStore;
-  /** What the settings in force allow. */
+  /** Returns the limits of the settings in force. */
   readonly limits: () => PageLimits;
-  /** The file that keeps the index between runs; null for none. */
+  /** The file that keeps the index between runs; null to keep nothing. */
   readonly snapshot: string | null;
 }
 
 /**
- * The bots of a catalogue: each is made of all its files in `bots/`. Bots and stats are packed, a folder at a time, until
- * one of the bots is first needed: a start restores a snapshot, or reads the files in threads.
+ * The bots of a catalogue. Each is built from all its files in `bots/`. A start restores a snapshot, or reads the
+ * files in threads; bots and stats then stay packed, by folder, until one of the folder's bots is needed.
  */
 export class BotMirror extends FileMirror {
   declare protected readonly options: BotMirrorOptions;
   readonly #revalidations = new SerialQueue();
-  /** What all bots were read with. */
+  /** The limits with which all bots were read. */
   #limits = noLimits;
   #isLoaded = false;
   #unpacking: Promise<void> | undefined;
-  /** The version of the index that the snapshot has; -1 where there is none that the next start can use. */
+  /** The version of the index in the snapshot; -1 if the next start cannot use the snapshot. */
   #savedVersion = -1;
 
   constructor(options: BotMirrorOptions) {
     super(options, botsFolder, isFolderName);
   }
 
-  /** Restores the snapshot and looks at the folders that differ from it; without one, reads every folder on all cores. */
+  /** Restores the snapshot and scans the folders that differ from it. Without a snapshot, reads every folder on all cores. */
   override async load(): Promise<void> {
     this.#limits = pickLimits(this.options.limits());
     if (!(await this.#restore())) {
@@ -71,22 +71,22 @@ export class BotMirror extends FileMirror {
     this.#isLoaded = true;
   }
 
-  /** Unpacks all bots and sorts them, then starts to watch: looking at all folders would delay the first pages. */
+  /** Unpacks and sorts all bots before watching, because a scan of all folders would delay the first pages. */
   override start(): void {
     this.#unpacking = this.#unpackAll();
     void this.revalidate();
   }
 
   /**
-   * Resolves when every restored bot is unpacked and all are sorted, so that reading all of them delays no request;
-   * with false when the mirror was closed before.
+   * Resolves with true when all bots are unpacked and sorted, so that reading all of them delays no request. Resolves
+   * with false if the mirror was closed before.
    */
   async unpacked(): Promise<boolean> {
     await this.#unpacking;
     return !this.signal.aborted;
   }
 
-  /** Reads every bot again if the settings in force allow other pages than those that all were read with. */
+  /** Reads every bot again if the limits of the settings have changed. */
   async revalidate(): Promise<void> {
     await this.#revalidations.run(async () => {
       const limits = pickLimits(this.options.limits());
@@ -101,7 +101,7 @@ export class BotMirror extends FileMirror {
     });
   }
 
-  /** Writes the snapshot. A failure is logged, and the next start takes some seconds longer. */
+  /** Writes the snapshot. A failure is logged; the next start then takes some seconds longer. */
   async saveSnapshot(): Promise<void> {
     const { snapshot, store, log } = this.options;
     if (snapshot === null) return;
@@ -113,13 +113,12 @@ export class BotMirror extends FileMirror {
     }
   }
 
-  /** Stops watching, and saves the index for the next start. */
   override async close(): Promise<void> {
     await super.close();
     if (this.#isLoaded) await this.#saveIfStale();
   }
 
-  /** Yields every folder as it is served. One with faults, or with files that changed just now, has no fingerprint. */
+  /** Yields the state of every folder. A folder with faults, or with files that changed just now, has no fingerprint. */
   *states(): Generator<FolderState> {
     const { store } = this.options;
     const byFolder = new Map<string, BotId[]>();
@@ -129,26 +128,26 @@ export class BotMirror extends FileMirror {
       else byFolder.set(folderOf(id), [id]);
     }
     for (const [folder, ids] of byFolder) {
-      // Read together with the stats: bots change while the folders before this one are being written.
+      // Read together with the stats, because bots change while previous folders are being written.
       const bots = ids.flatMap((id) => store.bots.get(id) ?? []);
       const cache = this.statsIn(join(botsFolder, folder));
-      const sure = cache.sureStats();
+      const reliable = cache.reliableStats();
       const served = bots.flatMap(({ files }) => files).length;
       const isFaulty = bots.some(({ id }) => store.faultsOf(id).length > 0);
-      const isUnchanged = sure.size === cache.names.length && served === sure.size && !isFaulty;
+      const isUnchanged = reliable.size === cache.names.length && served === reliable.size && !isFaulty;
       const stats = bots.flatMap(({ id, files }) =>
         files.map(({ locale }) => {
           const name = formatFileName({ id, locale });
-          const stat = store.faultsOf(id).length > 0 ? undefined : sure.get(name);
+          const stat = store.faultsOf(id).length > 0 ? undefined : reliable.get(name);
           return [name, stat ?? null] as const;
         }),
       );
-      const fingerprint = isUnchanged ? computeFingerprint(sure) : '';
+      const fingerprint = isUnchanged ? computeFingerprint(reliable) : '';
       yield { folder, fingerprint, bots, stats: new Map(stats) };
     }
   }
 
-  /** Returns the id of the bot, or the path of what belongs to no bot. */
+  /** Returns the id of the bot; for any other file, its path. */
   protected override keyOf(path: string): string {
     return parseFilePath(path)?.id ?? path;
   }
@@ -191,13 +190,13 @@ export class BotMirror extends FileMirror {
     if (!this.signal.aborted) await this.#saveIfStale();
   }
 
-  /** Saves the index where a start with the snapshot would have to read more than one bot in a hundred. */
+  /** Saves the index if the next start would have to read more than 1 % of the bots. */
   async #saveIfStale(): Promise<void> {
     const { version, size } = this.options.store.bots;
     if (this.#savedVersion < 0 || version - this.#savedVersion > size / 100) await this.saveSnapshot();
   }
 
-  /** Returns false without a snapshot that can be used. */
+  /** Returns false if there is no usable snapshot. */
   async #restore(): Promise<boolean> {
     const { root, snapshot, store } = this.options;
     if (snapshot === null || !existsSync(snapshot)) return false;
@@ -205,7 +204,7 @@ export class BotMirror extends FileMirror {
     looking.catch(() => {});
     const saved = await readSnapshot(snapshot);
     if (saved === undefined) return false;
-    // Where others are in force now, every bot is read again after the start.
+    // If the settings have other limits now, every bot is read again after the start.
     this.#limits = saved.limits;
     for (const packed of saved.folders) this.#add(packed);
     this.#savedVersion = store.bots.version;
@@ -218,7 +217,7 @@ export class BotMirror extends FileMirror {
     return true;
   }
 
-  /** Adds a folder of the snapshot, or one that was just read. It is unpacked when one of its bots is first needed. */
+  /** Adds a folder of the snapshot, or one that was just read, without unpacking it. */
   #add(packed: PackedFolder | FolderReading): void {
     const { store } = this.options;
     this.statsIn(join(botsFolder, packed.folder));
@@ -234,11 +233,11 @@ export class BotMirror extends FileMirror {
       const cache = this.statsIn(folder);
       for (const [name, stat] of stats) {
         if (stat === null) cache.addUnread(name);
-        else if (cache.record(name, stat, at)) this.schedule(folder, undefined, clockTick);
+        else if (cache.record(name, stat, at)) this.schedule(folder, undefined, clockTickMs);
       }
       return this.options.cachedImages ? bots : bots.map(withoutCopies);
     } catch {
-      // It is damaged, and has no bots until it is read.
+      // The folder is damaged: it has no bots until it is read.
       this.schedule(folder, undefined, 0);
       return [];
     }
@@ -263,7 +262,7 @@ function pickLimits({ categories, languages }: PageLimits): PageLimits {
   return { categories, languages };
 }
 
-/** Returns a bot without the copies of its images, which an earlier run had. */
+/** Removes the image copies of an earlier run from a bot. */
 function withoutCopies(bot: IndexedBot): IndexedBot {
   if (bot.record.includes(noCopies)) return bot;
   const record = { ...parseRecord(bot), cachedImages: noCachedImages };
@@ -277,7 +276,7 @@ function childOf(folder: string): string {
   return folder.slice(botsFolder.length + 1);
 }
 
-/** Whether a folder of bots took the place of something else. */
+/** Whether a path is a folder of bots, which may have replaced something else. */
 function isMirrored(root: string, path: string): boolean {
   return isFolderName(childOf(path)) && isFolder(root, path);
 }

@@ -7,16 +7,16 @@ import { botsFolder } from '../page/layout.ts';
 import { indexBot, type IndexedBot, MutableBotIndex, parseRecord } from './bot-index.ts';
 
 interface BotEvents {
-  /** A bot is new, differs, or is no longer served. */
+  /** A bot was added, changed, or removed. */
   readonly change: [BotId];
-  /** The files of a bot were read, whether it changed or not. */
+  /** The files of a bot were read; the bot may be unchanged. */
   readonly read: [BotId];
 }
 
-/** What is served of a catalogue, and the faults of its files. Only mirrors write to it. */
+/** The bots that are served, and the faults of all files. Only mirrors write to it. */
 export class BotStore extends EventEmitter<BotEvents> {
   readonly bots = new MutableBotIndex();
-  /** By the id of a bot, or by a path that belongs to no bot. */
+  /** By the id of a bot, or by the path of a file that belongs to no bot. */
   readonly #faults = new Map<string, readonly Fault[]>();
   readonly #log: Log;
 
@@ -30,17 +30,17 @@ export class BotStore extends EventEmitter<BotEvents> {
     return [...this.#faults.values()].flat().toSorted(compareFaults);
   }
 
-  /** Returns the faults of a bot, or of a path that belongs to no bot. */
+  /** Returns the faults of a bot, or of a file that belongs to no bot. */
   faultsOf(key: string): readonly Fault[] {
     return this.#faults.get(key) ?? [];
   }
 
-  /** Returns the ids of bots with faults, and the paths with faults that belong to no bot. */
+  /** Returns the keys with faults: ids of bots, and paths of files that belong to no bot. */
   faultyKeys(): Iterable<string> {
     return this.#faults.keys();
   }
 
-  /** Whether a bot has a file with faults, also one in another bot's folder or with a wrong name. */
+  /** Whether any file named after the bot has faults, also in another bot's folder or with a wrong name. */
   hasFaultyFile(id: BotId): boolean {
     return (
       this.#faults.has(id) ||
@@ -48,11 +48,11 @@ export class BotStore extends EventEmitter<BotEvents> {
     );
   }
 
-  /** Serves a bot, or none under this id, and replaces the faults of its files. */
+  /** Serves a bot, or stops serving it if undefined, and replaces the faults of its files. */
   publish(id: BotId, bot: IndexedBot | undefined, faults: readonly Fault[], paths: readonly string[]): void {
     this.report(id, faults, paths);
     const previous = this.bots.get(id);
-    // A file may be another blob although the record is the same.
+    // A file may have changed although the record is the same.
     if (bot?.digest !== previous?.digest || !isDeepStrictEqual(bot?.files, previous?.files)) {
       if (bot) this.bots.set(bot);
       else this.bots.delete(id);
@@ -61,7 +61,7 @@ export class BotStore extends EventEmitter<BotEvents> {
     this.emit('read', id);
   }
 
-  /** Serves a bot with a later time of its last edit. */
+  /** Updates the time of a bot's last edit, if it is later. */
   setEdited(id: BotId, edited: number): void {
     const bot = this.bots.get(id);
     if (bot === undefined || bot.facts.edited >= edited) return;
@@ -70,8 +70,8 @@ export class BotStore extends EventEmitter<BotEvents> {
   }
 
   /**
-   * Replaces the faults of a bot or a path, and logs those that are new and the files that have none any more.
-   * @param paths the files that exist, because a file that is gone is not valid again
+   * Replaces the faults of a bot or a path. Logs new faults, and files that are valid again.
+   * @param paths the files that exist; a removed file is not logged as valid
    */
   report(key: string, faults: readonly Fault[], paths: readonly string[] = []): void {
     const before = this.faultsOf(key);

@@ -18,22 +18,22 @@ import {
 } from '../page/page-file.ts';
 import type { FileReading } from '../settings/settings.ts';
 import type { BotStore } from './bot-store.ts';
-import { DelayQueue, clockTick, StatCache } from './stat-cache.ts';
+import { DelayQueue, clockTickMs, StatCache } from './stat-cache.ts';
 import { Watcher } from './watcher.ts';
 
 export interface FileMirrorOptions {
   /** The folder that all paths are relative to. */
   readonly root: string;
-  /** The hash of the repository that the folder is in, for the blob ids of files; SHA-1 by default. */
+  /** The hash function of the folder's repository, for blob ids; SHA-1 by default. */
   readonly hash?: HashName | undefined;
-  /** Whether Git may be replacing files now; no by default. */
+  /** Whether Git may be replacing files now; by default it never is. */
   readonly isGitWriting?: (() => boolean) | undefined;
-  /** Makes the folder if it is missing, as Git removes it with its last file; by default nothing does. */
+  /** Creates the folder if Git removed it with its last file; by default it is not created. */
   readonly restoreFolder?: (() => Promise<void>) | undefined;
-  /** Seconds for a round over all folders while the watcher works, 60 by default; a tenth of it while it does not. */
+  /** Seconds for a round over all folders, 60 by default. Rounds take a tenth of it while the watcher does not work. */
   readonly roundSeconds?: number | undefined;
   readonly log: Log;
-  /** Lists the faults of the files. */
+  /** Stores the faults of the files. */
   readonly store: Pick<BotStore, 'report' | 'faultsOf'>;
 }
 
@@ -42,23 +42,23 @@ export interface ReadFile {
   readonly path: string;
   readonly stat: FileStat | undefined;
   readonly reading: FileReading;
-  /** The Git blob id; empty without bytes. */
+  /** The Git blob id; empty if there are no bytes. */
   readonly sha: string;
-  /** A checksum of the last bytes; 0 without bytes. */
+  /** A checksum of the last bytes; 0 if there are no bytes. */
   readonly tail: number;
 }
 
 /**
- * Why files are read. `hint`: one may have changed, and may be half written. `start`: they are complete. `told`: they
- * are complete, and even equal bytes may give another value.
+ * Why files are read. `hint`: a file may have changed and may be half written. `start`: files are complete. `caller`:
+ * files are complete, and their value may change even if the bytes are the same.
  */
-type Reason = 'hint' | 'start' | 'told';
+type Reason = 'hint' | 'start' | 'caller';
 
 /**
- * The files of a folder and of some folders in it, in memory and kept in sync with the disk. Each value is built from
- * one file, or from all files with one key. The files are the truth: after a hint of the watcher, and in a slow scan of
- * all folders (a round), the mirror compares stats with those of the last read. It reads files that differ once they
- * are completely written, and replaces the value.
+ * Keeps the files of a folder and some of its subfolders in memory and in sync with the disk. Files with the same key
+ * form one value. Hints of the watcher and slow rounds over all folders only say where to look: the mirror compares
+ * each file's stat with that of its last read. If they differ, it waits until the file is completely written, reads
+ * it, and replaces the value.
  */
 export abstract class FileMirror {
   protected readonly options: FileMirrorOptions;
@@ -68,16 +68,16 @@ export abstract class FileMirror {
   readonly #queue = new DelayQueue((entry) => this.#lookAt(entry));
   readonly #closing = new AbortController();
   readonly #watcher: Watcher | undefined;
-  /** Folder → why it, or a file in it, cannot be read. */
+  /** Folder → why the folder, or a file in it, cannot be read. */
   readonly #unreadable = new Map<string, string>();
-  /** All files, which have one key; undefined for all that are in the folders. */
+  /** The names of the only files to mirror, which share one key; undefined to mirror all files. */
   protected names: readonly string[] | undefined;
-  /** Whether a value has changed since `reportChange` was called. */
+  /** Whether a value has changed since the last call of `reportChange`. */
   protected hasChanged = false;
 
   /**
-   * @param top relative to the root; `.` for the root, which is not watched
-   * @param isChild whether a folder of this name in it has files, too; by default none has
+   * @param top relative to the root; `.` for the root itself, which is not watched
+   * @param isChild whether a subfolder of this name has files to mirror; by default, no subfolder does
    */
   constructor(options: FileMirrorOptions, top: string, isChild?: (name: string) => boolean) {
     this.options = options;
@@ -92,12 +92,12 @@ export abstract class FileMirror {
     this.#watcher = watcher;
   }
 
-  /** Why a folder cannot be read; its values stay as they were. Null if all can be read. */
+  /** Why a folder cannot be read; its values stay as they were. Null if all folders can be read. */
   get fault(): string | null {
     return this.#unreadable.values().next().value ?? null;
   }
 
-  /** Why only rounds find changes; null if the watcher finds them. */
+  /** Why the watcher does not work; until it does, only rounds find changes. Null if it works. */
   get watcherFault(): string | null {
     return this.#watcher?.fault ?? null;
   }
@@ -124,69 +124,70 @@ export abstract class FileMirror {
   }
 
   /**
-   * Reads these files now. For a caller that wrote them completely, or changed what their values depend on. Ignores
-   * paths of other files, as `put` does.
+   * Reads files immediately. The caller has finished writing them, or changed an input of their values. Ignores files
+   * that are not in the mirror.
+   * @param paths relative to the root
    */
   look(paths: readonly string[]): void {
     this.#readNow(new Map(paths.map((path) => [path, undefined])));
   }
 
-  /** Uses these bytes as the content of their files immediately. For a caller that has committed them. */
+  /** Uses these bytes as the content of files immediately; the caller has committed them. Ignores other files, like `look`. */
   put(contents: ReadonlyMap<string, Buffer>): void {
     this.#readNow(contents);
   }
 
-  /** Replaces the value of a key, and its faults. @param files all that have the key, by path */
+  /** Replaces the value of a key, and its faults. @param files all files with this key, by path */
   protected abstract update(key: string, files: readonly ReadFile[]): void;
 
-  /** Called after reads that changed values. */
+  /** Called after values have changed. */
   protected reportChange(): void {}
 
   protected keyOf(path: string): string {
     return path;
   }
 
-  /** Returns the names of the known files of a key. */
+  /** Returns the names of all known files with this key. */
   protected listKnownNames(_folder: string, _key: string): readonly string[] {
     return this.names ?? [];
   }
 
-  /** Returns the version of a file that its value was made of; undefined if that is not known. */
+  /** Returns the version of a file from which its value was built; undefined if unknown. */
   protected findKnown(_path: string): Pick<ReadFile, 'sha' | 'tail'> | undefined {
     return undefined;
   }
 
-  /** Returns the names of the files in a folder. @throws if the folder cannot be read */
+  /** Returns the names of the files in a folder. @throws when the folder cannot be read */
   protected listNames(folder: string): readonly string[] {
     if (folder !== this.#top) return listNames(this.options.root, basename(folder));
     return this.names ?? this.#listTop(false);
   }
 
-  /** @throws if the folder cannot be entered */
+  /** @throws when the folder cannot be entered */
   protected readStat(path: string): FileStat | undefined {
     return readStat(`${this.options.root}/${path}`);
   }
 
-  /** Returns the stats of a folder's files; empty for a folder that is not known yet. */
+  /** Returns the stats of a folder's files; empty for a new folder. */
   protected statsIn(folder: string): StatCache {
     const stats = this.#stats.get(folder) ?? new StatCache();
     this.#stats.set(folder, stats);
     return stats;
   }
 
-  /** Returns the top, and the folders in it that have files or had them. */
+  /** Returns the top, and its subfolders that have or had files to mirror. */
   protected listFolders(): ReadonlySet<string> {
     const top = this.#top;
     try {
       const children = this.#isChild ? this.#listTop(true).map((name) => join(top, name)) : [];
       return new Set([top, ...children, ...this.#stats.keys()]);
     } catch {
-      // A look at the top reports it.
+      // A scan of the top reports the error.
       return new Set([top]);
     }
   }
 
-  /** Reads what differs in a folder, in slices of time. */
+  /** Scans a folder and reads the files that differ, in slices of time. */
   protected async lookAtFolder(
     folder: string,
     reason: Reason,
@@ -214,13 +215,13 @@ export abstract class FileMirror {
     this.#afterReads();
   }
 
-  /** Schedules a look at a file, or at its folder if none is named or many files wait. */
+  /** Schedules a check of a file. Checks the whole folder if there is no name, or if many checks are scheduled. */
   protected schedule(folder: string, name: string | undefined, delayMs: number): void {
-    const isFile = name !== undefined && this.#queue.size < manyNames;
+    const isFile = name !== undefined && this.#queue.size < minScheduledForScan;
     this.#queue.add(`${folder}\0${isFile ? name : ''}`, delayMs);
   }
 
-  /** Looks at one folder after the other, within `roundSeconds`. */
+  /** Scans all folders, spread over `roundSeconds`. */
   protected async goRound(): Promise<void> {
     const { roundSeconds = 60 } = this.options;
     const folders = this.listFolders();
@@ -253,14 +254,14 @@ export abstract class FileMirror {
     });
   }
 
-  /** Returns the names of the folders in the top that have files, or of anything else. */
+  /** Returns the names of the subfolders to mirror, or of all other entries of the top. */
   #listTop(areChildren: boolean): string[] {
     const isChild = (entry: Dirent): boolean => entry.isDirectory() && (this.#isChild?.(entry.name) ?? false);
     const entries = listTopEntries(this.options.root, this.#top);
     return entries.filter((entry) => isChild(entry) === areChildren).map(({ name }) => name);
   }
 
-  /** Returns the folder and the name of a file; undefined if it is not one of these. */
+  /** Returns the folder and the name of a file; undefined if the file is not in the mirror. */
   #locate(path: string): { readonly folder: string; readonly name: string } | undefined {
     const top = this.#top;
     if (this.names) return this.names.includes(path) ? { folder: top, name: path } : undefined;
@@ -279,10 +280,10 @@ export abstract class FileMirror {
       keys.set(key, { folder: place.folder, names });
     }
     for (const [key, { folder, names }] of keys)
-      this.#readIn(folder, () => this.#read(folder, key, names, 'told', contents));
+      this.#readIn(folder, () => this.#read(folder, key, names, 'caller', contents));
   }
 
-  /** Reads the files of a key; later, when one of them may still be half written. */
+  /** Reads all files of a key, or schedules this for later if one of them may be half written. */
   #read(
     folder: string,
     key: string,
@@ -298,13 +299,13 @@ export abstract class FileMirror {
       return { name, known: this.findKnown(path), ...this.#readFile(path, contents?.get(path)) };
     });
     const isFaulty = this.options.store.faultsOf(key).length > 0;
-    // Equal bytes mean nothing to do, which takes less time than parsing them.
+    // Equal bytes need no update. Comparing them takes less time than parsing.
     const isSame = !isFaulty && files.every(({ sha, known }) => sha === known?.sha);
     if (reason === 'hint' && !isSame) {
-      const isWriting = this.options.isGitWriting?.() ?? false;
+      const isGitWriting = this.options.isGitWriting?.() ?? false;
       const waits = files.map(({ name, stat, reading, tail, known }) => {
         const found = reading === undefined ? undefined : stat;
-        return cache.waitFor(name, found, tail === known?.tail, now, isWriting);
+        return cache.waitFor(name, found, tail === known?.tail, now, isGitWriting);
       });
       const wait = Math.max(...waits);
       if (wait > 0) {
@@ -313,15 +314,15 @@ export abstract class FileMirror {
       }
     }
     for (const { name, stat } of files)
-      if (cache.record(name, stat, now)) this.schedule(folder, name, clockTick);
-    if (isSame && reason !== 'told') return;
+      if (cache.record(name, stat, now)) this.schedule(folder, name, clockTickMs);
+    if (isSame && reason !== 'caller') return;
     for (const { name, path, stat, sha, known } of files) {
       if (contents?.get(path) === undefined) continue;
       const onDisk = this.#readFile(path).sha;
       if (onDisk !== '' && [sha, known?.sha].includes(onDisk)) continue;
-      // A person saved it while it was committed, which is shown as soon as it is whole.
+      // A person saved the file while it was being committed. Read that version once it is complete.
       cache.postpone(name, stat, now);
-      this.schedule(folder, name, clockTick);
+      this.schedule(folder, name, clockTickMs);
     }
     this.update(key, files);
   }
@@ -330,13 +331,13 @@ export abstract class FileMirror {
     const stat = this.readStat(path);
     const reading = given ?? readRegularFile(join(this.options.root, path));
     if (!Buffer.isBuffer(reading)) return { path, stat, reading, sha: '', tail: 0 };
-    // The next read overwrites the bytes.
+    // The next read reuses the buffer.
     const bytes = Buffer.from(reading);
     const sha = computeBlobId(bytes, this.options.hash ?? 'sha1');
     return { path, stat, reading: bytes, sha, tail: crc32(bytes.subarray(-tailSize)) };
   }
 
-  /** Runs work on the files of a folder; if it cannot be listed or entered, that is set, and logged once. */
+  /** Runs work on the files of a folder. An error means that the folder cannot be read; it is kept, and logged once. */
   #readIn(folder: string, work: () => void): void {
     try {
       work();
@@ -347,7 +348,10 @@ export abstract class FileMirror {
     this.#afterReads();
   }
 
-  /** Sets why a folder cannot be read. Only the top can be missing: Git may be about to put it back, or to commit that it is empty. */
+  /**
+   * Records why a folder cannot be read. A missing folder is the top: Git may be about to restore it, or to commit
+   * that it is empty.
+   */
   async #fail(folder: string, error: unknown): Promise<void> {
     const { root, restoreFolder, log } = this.options;
     const isMissing = codeOf(error) === 'ENOENT';
@@ -369,11 +373,11 @@ export abstract class FileMirror {
   }
 }
 
-/** Milliseconds that a hint waits for others: one save makes two or three. */
+/** Milliseconds from a hint to the read, because one save makes two or three hints. */
 const hintDelayMs = 5;
 
-/** The same while many files are replaced, which takes several times as long when each is read in between. */
+/** Milliseconds while many files are replaced: reading each in between would take several times as long. */
 const busyHintDelayMs = 500;
 
-/** With this many files scheduled, whole folders are looked at instead. */
-const manyNames = 1000;
+/** With this many scheduled files, whole folders are scanned instead. */
+const minScheduledForScan = 1000;

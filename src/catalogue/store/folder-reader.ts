@@ -12,7 +12,7 @@ import type { PageLimits } from '../page/rules.ts';
 import { type IndexedBot, readBot } from './bot-index.ts';
 import { packFolder, type PackedFolder } from './packed-folder.ts';
 
-/** Everything in a folder at one time. */
+/** The content of a folder at one time. */
 export interface FolderReading extends PackedFolder {
   /** When it was read, in milliseconds since the epoch. */
   readonly at: number;
@@ -28,7 +28,7 @@ interface ReadTask {
   readonly folders: readonly string[];
 }
 
-/** Reads everything in these folders of `bots/` for the first time, and calls back with each as it comes. */
+/** Reads everything in these folders of `bots/` for the first time, and calls back with each folder. */
 export async function readFolders(
   task: ReadTask,
   onReading: (reading: FolderReading) => void,
@@ -36,10 +36,7 @@ export async function readFolders(
   await runInThreads(readFolderBatch, task, Math.min(availableParallelism(), 4), onReading);
 }
 
-/**
- * Returns the fingerprint of each folder of `bots/`, made of the names and stats in it.
- * @throws when `bots/` cannot be read
- */
+/** Returns the fingerprint of each folder of `bots/`, made of its names and stats. @throws when `bots/` cannot be read */
 export async function readFingerprints(root: string): Promise<ReadonlyMap<string, string>> {
   const fingerprints = new Map<string, string>();
   const task = { root, folders: listTop(root).filter(isFolderName) };
@@ -50,8 +47,8 @@ export async function readFingerprints(root: string): Promise<ReadonlyMap<string
 }
 
 /**
- * Runs a function that this module exports on some folders at a time, and calls back with each result: in threads, or here,
- * in slices of time, where the folders have few files.
+ * Runs an exported function of this module on some folders at a time, and calls back with each result. It runs in
+ * threads; for few files, on the event loop in slices of time.
  */
 async function runInThreads<T extends Pick<ReadTask, 'root' | 'folders'>, R>(
   work: (task: T) => R[],
@@ -79,18 +76,18 @@ function hasFewFiles({ root, folders }: Pick<ReadTask, 'root' | 'folders'>): boo
     try {
       files += readdirSync(join(root, botsFolder, folder)).length;
     } catch {
-      // The next scan of the folder reports it.
+      // The next scan of the folder reports the error.
     }
     return files < 10_000;
   });
 }
 
-/** Runs in a thread, or here. A folder that cannot be read is left out: the next scan of it reports why. */
+/** Reads folders, in a thread or on the event loop. Skips a folder that cannot be read; its next scan reports why. */
 export function readFolderBatch({ folders, ...task }: ReadTask): FolderReading[] {
   return readEach(folders, (folder) => readFolder(folder, task));
 }
 
-/** As readFolderBatch. */
+/** Computes fingerprints, in a thread or on the event loop. Skips a folder that cannot be read. */
 export function computeFingerprints({
   root,
   folders,

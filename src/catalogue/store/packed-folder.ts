@@ -1,28 +1,31 @@
 import type { FileStat } from '../page/page-file.ts';
 import type { IndexedBot } from './bot-index.ts';
 
-/** A folder as it was read. */
+/** The bots and stats of a folder. */
 export interface FolderState {
   readonly folder: string;
-  /** Of the names and stats of all its files; empty if the folder must be scanned. */
+  /** A hash of the names and stats of all files; empty if the folder must be scanned. */
   readonly fingerprint: string;
   readonly bots: readonly IndexedBot[];
   /** By file name; null for a file that must be read again. */
   readonly stats: ReadonlyMap<string, FileStat | null>;
 }
 
-/** The same as bytes, which can leave the thread or the process: unpacking a hundred thousand bots takes a second. */
+/**
+ * The state of a folder as bytes, for another thread or the snapshot. It stays packed because unpacking a hundred
+ * thousand bots takes a second.
+ */
 export interface PackedFolder extends Pick<FolderState, 'folder' | 'fingerprint'> {
-  /** How many bots it has. */
+  /** The number of bots. */
   readonly size: number;
-  /** Everything but the records, as JSON. */
+  /** Everything except the records and the commands, as JSON. */
   readonly meta: string | Buffer;
-  /** The records of all bots, each with the commands behind it, one after the other. */
+  /** The records of all bots, each followed by its commands. */
   readonly records: Uint8Array;
 }
 
 interface FolderMeta {
-  /** Each with the lengths of its record and its commands in place of these. */
+  /** Bots with the lengths of their record and commands in place of these. */
   readonly bots: readonly (Omit<IndexedBot, 'record' | 'commands'> & {
     readonly record: number;
     readonly commands: number | null;
@@ -49,12 +52,12 @@ export function packMeta({ bots, stats }: FolderState): string {
   return JSON.stringify({ bots: withLengths, stats: [...stats] } satisfies FolderMeta);
 }
 
-/** Returns what a packed folder has of bots besides its `meta`, in order. */
+/** Returns the parts of a packed folder besides its `meta`, in order. */
 export function listParts(bots: readonly IndexedBot[]): Buffer[] {
   return bots.flatMap(({ record, commands }) => (commands === null ? [record] : [record, commands]));
 }
 
-/** Unpacks a folder; the records are views of its bytes. @throws when it is damaged */
+/** Unpacks a folder; the records are views of its bytes. @throws when the folder is damaged */
 export function unpackFolder({ folder, fingerprint, meta, records }: PackedFolder): FolderState {
   const { bots, stats } = JSON.parse(meta.toString()) as FolderMeta;
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.length);
@@ -63,7 +66,7 @@ export function unpackFolder({ folder, fingerprint, meta, records }: PackedFolde
   return {
     folder,
     fingerprint,
-    // Of a copy without some keys (`{ record, ...others }`) V8 gives each object a hidden class of its own.
+    // Written out, because for copies without some keys (`{ record, ...others }`) V8 creates a hidden class per object.
     bots: bots.map((bot) => ({
       ...bot,
       record: take(bot.record),
@@ -74,9 +77,9 @@ export function unpackFolder({ folder, fingerprint, meta, records }: PackedFolde
 }
 
 /**
- * Memory for pieces that are used equally long, which shares large blocks among them: small blocks of different ages leave
- * holes that the process keeps. It is shared memory: threads pass it on without a copy, and the garbage collector does not
- * count it, so it does not make the collector run more often.
+ * Memory for parts with equally long lives. They share large blocks, because small blocks of different ages leave
+ * holes that the process keeps. The memory is shared: threads pass it on without a copy, and it does not make the
+ * garbage collector run more often.
  */
 export class BlockMemory {
   #block: Buffer = Buffer.alloc(0);
@@ -93,9 +96,7 @@ export class BlockMemory {
   }
 }
 
-/**
- * Of this size and above, glibc returns memory to the system immediately. What is not used of it takes up no memory.
- */
+/** From this size on, glibc returns freed memory to the system immediately. Unused parts of a block take up no memory. */
 const blockSize = 32 * 1024 * 1024;
 
 /** For the records of all bots. */

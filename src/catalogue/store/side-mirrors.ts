@@ -20,12 +20,12 @@ import type { FileReading } from '../settings/settings.ts';
 import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror.ts';
 
 interface FolderMirrorOptions<T> extends FileMirrorOptions {
-  /** The name of the folder. It may be missing. */
+  /** The name of the folder, which may be missing. */
   readonly folder: string;
   readonly parse: (name: string, bytes: Buffer) => Parsed<T>;
 }
 
-/** The files of a folder next to `bots/`: of each the last valid version. */
+/** The files of a folder next to `bots/`, each in its last valid version. */
 export class FolderMirror<T> extends FileMirror {
   declare protected readonly options: FolderMirrorOptions<T>;
   readonly #files = new Map<string, T>();
@@ -34,7 +34,7 @@ export class FolderMirror<T> extends FileMirror {
     super(options, options.folder);
   }
 
-  /** The valid files by their names. */
+  /** File name → the last valid value. */
   get files(): ReadonlyMap<string, T> {
     return this.#files;
   }
@@ -66,33 +66,33 @@ export class FolderMirror<T> extends FileMirror {
   }
 }
 
-/** What a file says. */
+/** The result of parsing a file. */
 interface FileValue<T> {
-  /** Undefined if the file cannot be used at all. */
+  /** Undefined if the file is unusable. */
   readonly value?: T | undefined;
   readonly faults?: readonly Fault[];
-  /** The path of another file that it was read with; null for none. */
+  /** The path of another file that the value depends on; null for none. */
   readonly beside?: string | null;
 }
 
 interface SingleFileOptions<T> extends FileMirrorOptions {
   /** The name of the file. */
   readonly file: string;
-  /** What its faults are listed under. */
+  /** The key of its faults in the store. */
   readonly key: string;
-  /** What is in force if the file has faults at the first read, and no copy can be used. */
+  /** The value to use if the file is faulty at the first read and there is no usable copy. */
   readonly initial: T;
-  /** Parses the file, or its copy. The reading is undefined if there is no file. */
+  /** Parses the file, or its copy. `reading` is undefined if the file does not exist. */
   readonly parse: (reading: FileReading) => FileValue<T>;
-  /** The file that keeps the last valid version between runs; null for none. */
+  /** The file that keeps the last valid version between runs; null to keep nothing. */
   readonly copy: string | null;
-  /** Called when another value than that of the first read is in force. */
+  /** Called whenever the value changes after the first read. */
   readonly onChange: () => void;
 }
 
 /**
- * A file in the root: the value of its last valid version. The stats of the file, and of the one next to it, are compared twice
- * a second, because a watch on the top of a clone would cost more.
+ * The last valid value of a file in the root. Its stat, and that of the file next to it, are compared twice a second,
+ * because a watch on the top of a clone would cost more.
  */
 export class SingleFileMirror<T> extends FileMirror {
   declare protected readonly options: SingleFileOptions<T>;
@@ -106,7 +106,6 @@ export class SingleFileMirror<T> extends FileMirror {
     this.#current = options.initial;
   }
 
-  /** The value that is in force. */
   get current(): T {
     return this.#current;
   }
@@ -126,7 +125,7 @@ export class SingleFileMirror<T> extends FileMirror {
     return this.options.key;
   }
 
-  /** What cannot be looked at is read, which says why. */
+  /** Ignores errors: reading the file then reports why it fails. */
   protected override readStat(path: string): FileStat | undefined {
     try {
       return super.readStat(path);
@@ -153,7 +152,7 @@ export class SingleFileMirror<T> extends FileMirror {
     this.hasChanged = true;
   }
 
-  /** Returns the value of the copy; undefined without one that can be used. */
+  /** Returns the value of the copy; undefined without a usable copy. */
   #readCopy(): T | undefined {
     const { copy, parse } = this.options;
     try {
@@ -178,7 +177,7 @@ export class SingleFileMirror<T> extends FileMirror {
   }
 }
 
-/** The collections of a catalogue: each is made of all its files in `collections/`. */
+/** The collections of a catalogue. Each is built from all its files in `collections/`. */
 export class Collections extends FolderMirror<CollectionPage> {
   #all: ReadonlyMap<string, Collection> = new Map();
   #faulty: readonly string[] = [];
@@ -187,7 +186,7 @@ export class Collections extends FolderMirror<CollectionPage> {
     super({ ...options, folder: collectionsFolder, parse: parseCollectionPage });
   }
 
-  /** By their names. Another map whenever one of them has changed. */
+  /** Collections by name. Returns a new map after each change. */
   get all(): ReadonlyMap<string, Collection> {
     return this.#all;
   }
@@ -195,7 +194,7 @@ export class Collections extends FolderMirror<CollectionPage> {
   protected override reportChange(): void {
     const { collections, faults } = assembleCollections(this.files);
     this.#all = collections;
-    // Apart from the faults that a file has by itself.
+    // Added to the faults that each file has on its own.
     const paths = faults.map(({ path }) => path);
     for (const path of new Set([...this.#faulty, ...paths])) {
       const own = faults.filter((fault) => fault.path === path);

@@ -15,8 +15,8 @@ import {
 } from './packed-folder.ts';
 
 /**
- * Writes a snapshot of the index, whose records fit `limits`, to `path`, as a whole or not at all. It is a cache:
- * nothing is fsynced, every block has a checksum instead.
+ * Writes a snapshot of the index, and the limits with which its records were read, to `path` atomically. Nothing is
+ * fsynced, because it is a cache: every block has a checksum instead.
  * @throws a system error
  */
 export async function writeSnapshot(
@@ -36,15 +36,15 @@ export async function writeSnapshot(
   await writeAtomically(path, write, { fsync: 'none' });
 }
 
-/** The folders of a snapshot, and the limits that their records fit. */
+/** The folders of a snapshot, and the limits with which their records were read. */
 interface Snapshot {
   readonly folders: readonly PackedFolder[];
   readonly limits: PageLimits;
 }
 
 /**
- * Reads the snapshot at `path`. Returns undefined when there is none, when other code or schemas made it, when it is
- * torn, or when any checksum is wrong: then nothing of it is used.
+ * Reads the snapshot at `path`. Returns undefined if it is missing, incomplete, of other code or schemas, or has a
+ * wrong checksum.
  */
 export async function readSnapshot(path: string): Promise<Snapshot | undefined> {
   const file = await open(path).catch(() => undefined);
@@ -59,8 +59,8 @@ export async function readSnapshot(path: string): Promise<Snapshot | undefined> 
 }
 
 /**
- * Identifies the format, the code that makes records, and the schemas: a snapshot with another magic is not used. Made
- * at the start, as an update may have replaced the files of the code by the time a snapshot is written.
+ * Identifies the format, the code that makes records, and the schemas; a snapshot with another magic is not used.
+ * Computed at the start, because an update may replace the code's files before a snapshot is written.
  */
 const magic = formatCodeMagic();
 
@@ -77,12 +77,12 @@ function formatCodeMagic(): string {
   return `botshelf snapshot ${hash('sha1', JSON.stringify([code, schemas, definitions]))}`;
 }
 
-/** The head of a folder's block, or that of the last block. */
+/** The head of a block: of a folder, or of the last block, which has the limits. */
 type BlockHead = Pick<PackedFolder, 'folder' | 'fingerprint' | 'size'> | Pick<Snapshot, 'limits'>;
 
 /**
- * Writes a block: the lengths of head, meta and records and a checksum of all, 4 bytes each; head and meta as JSON; the
- * records.
+ * Writes a block: the lengths of head, meta and records and a checksum of all, 4 bytes each; then head and meta as
+ * JSON; then the records.
  */
 async function writeBlock(
   file: FileHandle,
@@ -96,7 +96,7 @@ async function writeBlock(
   await file.writev([Uint32Array.of(front.length, body.length, length, computeCrc(parts)), ...parts]);
 }
 
-/** An empty buffer without memory behind it would reset zlib's checksum. */
+/** Skips empty buffers, because one without memory would reset zlib's checksum. */
 function computeCrc(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, part) => (part.length > 0 ? crc32(part, sum) : sum), 0);
 }
@@ -108,7 +108,7 @@ async function readBlocks(file: FileHandle, expected: Buffer): Promise<Snapshot 
   let header = new Uint32Array(4);
   await file.readv([found, header]);
   if (!found.equals(expected)) return undefined;
-  // The records stay; the rest is dropped when a folder is unpacked.
+  // For heads and `meta`, which are dropped when a folder is unpacked; the records stay.
   const memory = new BlockMemory();
   const folders: PackedFolder[] = [];
   for (;;) {

@@ -6,17 +6,16 @@ import type { Log } from '../../lib/log.ts';
 
 /** Receives the hints of a watcher. A hint says that something may have changed. */
 export interface WatchListener {
-  /** Something may have changed in a watched folder: in the file `name`, or in any file. `child` is empty for the top. */
+  /** A file in a watched folder may have changed; without `name`, any file in it. `child` is empty for the top. */
   onHint(child: string, name?: string): void;
-  /** Anything may have changed: hints may have been lost, or the watches have just begun. */
+  /** Anything may have changed, because hints were lost or the watches have just begun. */
   onMiss(): void;
 }
 
 /**
- * Watches a folder and some of the folders in it, with one inotify watch for each folder and none for files. chokidar
- * reports folders that come and go; a watch of Node's own reports the files in each, as chokidar would read the whole folder
- * again for every file. When another folder takes the place of the top, that one is watched; a watcher that fails is
- * started again.
+ * Watches a folder and some of its subfolders, with one inotify watch for each folder and none for files. chokidar
+ * reports folders that come and go. Node's own watch reports the files in each, because chokidar would read the whole
+ * folder again for every file. A replaced top is watched again, and a failed watcher is restarted.
  */
 export class Watcher {
   readonly #top: string;
@@ -27,13 +26,13 @@ export class Watcher {
   #topWatcher: FSWatcher | undefined;
   #guard: NodeJS.Timeout | undefined;
   #fault: string | null = 'the watcher has not started yet';
-  /** Which folder the watched top is. */
+  /** Identifies the folder that is watched as the top. */
   #identity: string | undefined;
   #retryAt = Number.POSITIVE_INFINITY;
-  /** Hints of this second. */
+  /** Hints in the current second. */
   #hints = 0;
 
-  /** @param isChild whether a folder of this name in `top` is watched, too */
+  /** @param isChild whether a subfolder of this name is watched */
   constructor(top: string, isChild: (name: string) => boolean, log: Log, listener: WatchListener) {
     this.#top = top;
     this.#isChild = isChild;
@@ -41,12 +40,12 @@ export class Watcher {
     this.#listener = listener;
   }
 
-  /** One sentence on why the watcher does not work; null if it does. */
+  /** The reason why the watcher does not work, in one sentence; null if it works. */
   get fault(): string | null {
     return this.#fault;
   }
 
-  /** Whether so many hints come that a checkout or a merge is in progress. */
+  /** Whether there are so many hints that a checkout or a merge must be in progress. */
   get isBusy(): boolean {
     return this.#hints > busyHintsPerSecond;
   }
@@ -63,13 +62,13 @@ export class Watcher {
     await this.#topWatcher?.close();
   }
 
-  /** Watches the top where it is not watched, and reports hints that may be lost. */
+  /** Watches the top if it is not watched, and reports lost hints. */
   #check(): void {
     if (this.#hints >= maxHintsPerSecond) this.#listener.onMiss();
     this.#hints = 0;
     const identity = readFolderIdentity(this.#top);
     if (identity === undefined) {
-      // The listener says that it is gone, or makes it again.
+      // The listener reports the missing folder, or creates it.
       this.#identity = undefined;
       this.#listener.onMiss();
     } else if (identity !== this.#identity || Date.now() >= this.#retryAt) {
@@ -78,7 +77,7 @@ export class Watcher {
     }
   }
 
-  /** Watches the folder that the top is now, in place of the one before. */
+  /** Watches the current top and its subfolders. */
   #watchAll(): void {
     for (const watcher of this.#folders.values()) watcher.close();
     this.#folders.clear();
@@ -93,8 +92,8 @@ export class Watcher {
     watcher.on('addDir', (path) => {
       if (!this.#folders.has(basename(path))) this.#follow(basename(path));
     });
-    // The kernel reports a folder in the place of another, and files, chokidar does not. Its `raw` event has it, which
-    // chokidar does not document: test/catalogue/store/watcher.test.ts tests what is used here.
+    // chokidar does not report files, nor a folder that replaces another. Its undocumented `raw` event does:
+    // test/catalogue/store/watcher.test.ts tests it.
     watcher.on('raw', (_, name) => {
       if (typeof name === 'string') this.#hintAtTop(name);
     });
@@ -105,7 +104,7 @@ export class Watcher {
     });
   }
 
-  /** Watches the folder that has this name now. A scan of it finds what was written there before. */
+  /** Watches the subfolder with this name. A scan finds files that were written before. */
   #follow(name: string): void {
     this.#folders.get(name)?.close();
     this.#folders.delete(name);
@@ -130,7 +129,7 @@ export class Watcher {
     if (!this.#isChild(name)) return this.#listener.onHint('', name);
     this.#follow(name);
     this.#listener.onHint(name);
-    // Something else may have its name.
+    // A file may have replaced the folder.
     this.#listener.onHint('');
   }
 
@@ -149,25 +148,28 @@ export class Watcher {
   }
 }
 
-/** Milliseconds after which a watcher that does not work is started again. */
+/** Milliseconds until a failed watcher is restarted. */
 const retryDelayMs = 5000;
 
 /**
- * The kernel's queue overflows without notice: with half of the 16,384 events that it holds by default, some may be
- * missing. One save is three of them.
+ * Above this, hints may be lost: the kernel's queue holds 16,384 events by default and overflows without notice. A
+ * save is three events.
  */
 const maxHintsPerSecond = 8000;
 
-/** A file that is put in the place of another is one hint, a save is three. */
+/** A replaced file is one hint, a save three. */
 const busyHintsPerSecond = 60;
 
-/** Returns which folder is at a path; undefined if there is none. The next folder often gets the inode of a removed one. */
+/**
+ * Identifies the folder at a path; undefined if it does not exist. Includes the birth time, because a new folder often
+ * gets the inode of a removed one.
+ */
 function readFolderIdentity(path: string): string | undefined {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat?.isDirectory() ? `${stat.ino} ${stat.birthtimeMs}` : undefined;
   } catch {
-    // A look at it reports why nothing above it can be read.
+    // A scan of the folder reports why it cannot be read.
     return undefined;
   }
 }

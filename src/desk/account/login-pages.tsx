@@ -21,17 +21,17 @@ import type { Site } from '../../site/page/page-context.tsx';
 import { Layout } from '../../site/page/layout.tsx';
 
 /**
- * Adds logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led
- * there, and with `account=other` asks it for another account. It is a link and not a form, because
- * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
+ * Adds logging in and out. `/login?to=<public path>` redirects to the provider; without `to`, the login returns to the
+ * page that linked to it; `account=other` makes the provider ask for another account. It is a link and not a form,
+ * because browsers apply `form-action` to every redirect after a form, and this one goes to the provider.
  */
 export function addLoginRoutes(router: Router, site: Site, login: Login): void {
   const { baseUrl } = site;
   const loginCookie = createCookie('botshelf-login', login.basePath);
   const sessionCookie = sessionCookieOf(login);
-  // Each causes a few requests to the provider.
+  // Each attempt causes a few requests to the provider.
   const attempts = new RateLimit('logins', 100);
-  /** Limits what responds to a request, and shows the person why a login failed. */
+  /** Limits a handler, and shows why a login failed. */
   const withLimit =
     (respond: (ctx: Context) => Promise<void>) =>
     async (ctx: Context): Promise<void> => {
@@ -74,12 +74,12 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
   });
 }
 
-/** Returns the public path of an address of this site: the page that the link to the login was on. */
+/** Returns the public path of an address of this site: the page with the link to the login. */
 function toReturnPath(address: string, baseUrl: string): string | undefined {
   return address.startsWith(`${baseUrl}/`) ? toFormPage(address.slice(originOf(baseUrl).length)) : undefined;
 }
 
-/** Returns the session of the browser, null when nobody is logged in or can. Renews the session when that is due. */
+/** Returns the session of the browser; null if nobody is or can be logged in. Renews the session when due. */
 export async function readSession(ctx: Context, login: Login | null): Promise<Session | null> {
   if (login === null) return null;
   const sessionCookie = sessionCookieOf(login);
@@ -91,7 +91,7 @@ export async function readSession(ctx: Context, login: Login | null): Promise<Se
   return opened?.session ?? null;
 }
 
-/** Notes in the session of the browser that its account has read the answers to its proposals. */
+/** Records in the session that its account has read the answers to its proposals. */
 export async function noteAnswersRead(ctx: Context, login: Login): Promise<void> {
   const session = await readSession(ctx, login);
   if (session) setCookie(ctx, sessionCookieOf(login), await login.sessions.renewRead(session));
@@ -101,7 +101,7 @@ function sessionCookieOf({ basePath }: Login): Cookie {
   return createCookie('botshelf', basePath);
 }
 
-/** Says why a login failed and what to do. */
+/** Responds with the reason why a login failed, and what to do. */
 function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError, provider: string): void {
   const { t, text, href } = site.languages.of(ctx);
   const again = kind === 'no-account' ? '/login?account=other' : '/login';
@@ -137,7 +137,7 @@ const statuses: Readonly<Record<LoginErrorKind, number>> = {
   unavailable: 503,
 };
 
-/** Adds the page on which the visitors of a demo choose as whom they log in, in place of a provider's. */
+/** Adds the page on which visitors of a demo choose an account, instead of a provider's page. */
 export function addDemoPeopleRoute(router: Router, site: Site, people: readonly DemoPerson[]): void {
   router.get(peoplePath, (ctx) => {
     const { t, text, href } = site.languages.of(ctx);

@@ -63,25 +63,25 @@ export function addMyBotsRoute(
 interface OwnBot {
   readonly bot: IndexedBot;
   readonly count: number | undefined;
-  /** When the count was last posted; milliseconds since the epoch. */
+  /** When a count was last posted, in milliseconds since the epoch. */
   readonly reportedAt: number | undefined;
   readonly token: TokenInfo;
   readonly faults: readonly Fault[];
-  /** What else the author can fix. */
+  /** Other problems that the author can fix. */
   readonly attention: readonly OwnItem[];
 }
 
 interface MyBotsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
   /** The provider's display name. */
   readonly provider: string;
-  /** The proposals of the account; null if there are none. */
+  /** The proposals of the account; null if the service does not take proposals. */
   readonly proposals: OwnProposalsProps['proposals'] | null;
   readonly unread: OwnProposalsProps['unread'];
-  /** Those of this page. */
+  /** The bots of this page of the list. */
   readonly bots: readonly OwnBot[];
 }
 
-/** The bots of who is logged in: their counts, tokens and faults in one place. */
+/** The bots of the logged-in account: their counts, tokens and faults in one place. */
 function MyBotsPage(props: MyBotsPageProps): VNode {
   const { provider, proposals, unread, bots, page, pages } = props;
   const { viewer } = useVisit();

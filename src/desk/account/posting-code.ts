@@ -11,9 +11,9 @@ interface PostingCode {
 }
 
 /**
- * Returns samples that post a bot's count, two of them with the clients in `clients/`, with the bot's address filled in. The token comes from the environment variable
- * BOTSHELF_TOKEN, so that it is in no file.
- * @param baseUrl the public address, without a slash at its end
+ * Returns samples that post a bot's count, two of them with the clients in `clients/`, with the bot's address filled
+ * in. The token comes from the environment variable BOTSHELF_TOKEN, to keep it out of files.
+ * @param baseUrl the public address, without a final slash
  */
 export function createPostingCode(baseUrl: string, id: BotId): readonly PostingCode[] {
   const packageAddress = clientPackages.npm(baseUrl);
@@ -75,9 +75,9 @@ Bot(intents=discord.Intents.default()).run(os.environ["DISCORD_TOKEN"])
 }
 
 /**
- * Returns the addresses of the packages of the clients on this service, because the registries do not have them yet and
- * anybody could take their names there. Once they have them: `@botshelf/client` and `botshelf`. npm 12 installs no
- * package from an address: it has to be fetched first.
+ * The addresses of the client packages on this service. The registries do not have the clients yet, so anybody could
+ * take their names there; later, these become `@botshelf/client` and `botshelf`. npm 12 does not install a package
+ * from an address: it must be downloaded first.
  */
 export const clientPackages = {
   npm: (baseUrl: string): string => addressOf('.tgz', baseUrl),

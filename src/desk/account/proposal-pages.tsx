@@ -37,7 +37,7 @@ import type { ProposalParts } from '../page/desk-parts.ts';
 export function addProposalRoutes(router: Router, parts: ProposalParts): void {
   const { site, viewerOf, proposals, login, hostReview } = parts;
   const readOwn = createReviewReader(parts, 'sent');
-  /** Withdraws the proposal if the button was pressed; shows it otherwise, or if that failed. */
+  /** Withdraws the proposal if the button was pressed. Otherwise, or on failure, shows the proposal. */
   const respond = async (ctx: Context): Promise<void> => {
     const subject = parseSubject(ctx['params'].subject ?? '');
     if (subject === undefined) throw new ProblemError('not-found', 'this is not the ID of a bot');
@@ -79,8 +79,8 @@ export function addProposalRoutes(router: Router, parts: ProposalParts): void {
 }
 
 /**
- * Returns the last proposal of an account for each bot, those that wait before the others, the last one first, and no more
- * than a page can show.
+ * Returns the last proposal of an account for each bot: waiting ones first, then by time, newest first; at most as
+ * many as a page can show.
  */
 export async function listProposals(
   bots: Pick<BotIndex, 'get'>,
@@ -102,7 +102,7 @@ export async function listProposals(
 
 const maxListed = 50;
 
-/** Returns the name of a bot as it is listed, or as it was proposed; the path of what is not a bot. */
+/** Returns the name of a bot as listed or as proposed; for any other file, its path. */
 async function readName(
   bots: Pick<BotIndex, 'get'>,
   proposals: Pick<Proposals, 'read'>,
@@ -119,21 +119,21 @@ async function readName(
 
 interface ProposalPageProps {
   readonly review: Review;
-  /** Its pages as they were sent, but for those that have errors. */
+  /** The pages as they were sent, except for those with errors. */
   readonly previews: readonly PreviewProps[];
-  /** How many proposals are reviewed before it. */
+  /** The number of proposals that are reviewed first. */
   readonly before: number;
-  /** How long decisions take, in milliseconds; undefined if none was made lately. */
+  /** The median time to a decision, in milliseconds; undefined without recent decisions. */
   readonly medianWaitMs: number | undefined;
-  /** The address of its pull request at the Git host; undefined if there is none. */
+  /** The address of the pull request at the Git host; undefined if there is no such request. */
   readonly pullRequest: string | undefined;
-  /** Whether the other machines have it. */
+  /** Whether the proposal was shared with the other machines. */
   readonly isShared: boolean;
-  /** Why it was not withdrawn; null if nobody tried. */
+  /** Why the proposal was not withdrawn; null if nobody tried. */
   readonly error: Extract<ProposalErrorKind, 'gone' | 'changed'> | null;
 }
 
-/** The page where an account follows its proposal. */
+/** The page on which an account follows its proposal. */
 function ProposalPage(props: ProposalPageProps): VNode {
   const { review, previews, pullRequest, isShared, error } = props;
   const { name, details } = review;
@@ -178,7 +178,7 @@ function ProposalPage(props: ProposalPageProps): VNode {
   );
 }
 
-/** What the state means, and what happens next. */
+/** Explains the state, and the next step. */
 function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | null {
   const { name, details } = review;
   const { proposal, steps } = details;
@@ -232,11 +232,11 @@ function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
 
 export interface OwnProposalsProps {
   readonly proposals: readonly NamedProposal[];
-  /** Those whose answer the account has not read yet. */
+  /** The proposals with an answer that the account has not read yet. */
   readonly unread: readonly Proposal[];
 }
 
-/** The proposals of an account with their answers: the open and the unread ones, and the others folded away. */
+/** The proposals of an account with their answers: open and unread ones first, the others folded. */
 export function OwnProposals({ proposals, unread }: OwnProposalsProps): VNode {
   const { t } = useLanguage();
   const createList = (isShown: boolean): VNode | null => {

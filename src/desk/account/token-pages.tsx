@@ -21,8 +21,8 @@ import { BlockedNotice } from '../page/message-page.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
 
 /**
- * Adds the page of a bot's token, with buttons for the bot's authors only. Each press checks the committed authors and
- * the age of the login again. A token is in the response to the press and nowhere else.
+ * Adds the page of a bot's token, with buttons for the bot's authors only. Each press checks again the committed
+ * authors and the age of the login. A token appears only in the response to the press.
  */
 export function addTokenRoutes(
   router: Router,
@@ -30,7 +30,7 @@ export function addTokenRoutes(
 ): void {
   const presses = new RateLimit('token-presses', 10);
 
-  /** Decides what the page shows, from the session and the bot's authors. */
+  /** Determines the state of the page from the session and the bot's authors. */
   const stateOf = async (ctx: Context, bot: IndexedBot, pressed: boolean): Promise<TokenPageState> => {
     const { id } = bot;
     if (login === null || login.disabledReason !== null)
@@ -47,7 +47,7 @@ export function addTokenRoutes(
     if (!isFresh(viewer, 'token')) return { kind: 'stale', viewer, info, pressed };
     return { kind: 'author', viewer, info, done: null };
   };
-  /** @param act what the button does, for an author; left out if the page is only opened */
+  /** @param act the action of the button for an author; left out for opening the page */
   const createHandler =
     (act?: (id: BotId, by: string, before: TokenInfo) => Promise<DoneChange>) =>
     async (ctx: Context): Promise<void> => {
@@ -77,29 +77,29 @@ export function addTokenRoutes(
   router.post('/bots/:id/token/revoke', ownPagesOnly, revoke);
 }
 
-/** A press by someone who may not is 403; the page itself is 403 only for another account, and what is blocked. */
+/** Returns 403 for any press that is not allowed. Opening the page is 403 only for another account, and for blocked ones. */
 function toStatus({ kind }: TokenPageState, method: string): number {
   if (kind === 'author') return 200;
   return kind === 'not-an-author' || kind === 'blocked' || method === 'POST' ? 403 : 200;
 }
 
-/** What the token page shows, by who is logged in. */
+/** The state of the token page, by viewer. */
 type TokenPageState =
   /** The service has no login. */
   | { readonly kind: 'no-login'; readonly disabledReason: string | null }
   | { readonly kind: 'visitor' }
-  /** Logged in, but not an author of the bot. */
+  /** A logged-in account that is not an author of the bot. */
   | { readonly kind: 'not-an-author'; readonly viewer: Viewer }
-  /** An author who is blocked, or whose bot is. */
+  /** An author who is blocked, or whose bot is blocked. */
   | { readonly kind: 'blocked'; readonly viewer: Viewer; readonly blocked: BlockedName }
-  /** An author whose login is too old to press a button, and whether one was pressed. */
+  /** An author whose login is too old for the buttons, and whether one was pressed. */
   | { readonly kind: 'stale'; readonly viewer: Viewer; readonly info: TokenInfo; readonly pressed: boolean }
-  /** An author, and what the button did that was pressed; null when the page was only opened. */
+  /** An author, and the result of the pressed button; null if the page was only opened. */
   | Readonly<{ kind: 'author'; viewer: Viewer; info: TokenInfo; done: DoneChange | null }>;
 
-/** A token that was issued and whether it replaced one, or whether there was one to revoke. */
+/** An issued token and whether it replaced another, or whether a token was revoked. */
 type DoneChange = ({ readonly issued: Token; readonly replaced: boolean } | { readonly revoked: boolean }) & {
-  /** Whether the change is pushed, so that other servers get it. */
+  /** Whether the change was pushed, so that other servers receive it. */
   readonly shared: boolean;
 };
 
@@ -205,7 +205,7 @@ function Panel({ title, children }: RenderableProps<{ readonly title: ComponentC
   );
 }
 
-/** When the token was issued and last used, to the minute, in UTC. */
+/** Shows when the token was issued and last used, to the minute, in UTC. */
 function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): VNode {
   const { t, minute } = useLanguage();
   const createTime = (time: number): VNode => (

@@ -22,25 +22,25 @@ import { Checklist } from '../page/checklist.tsx';
 import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
 import { Preview, type PreviewProps } from '../page/preview.tsx';
 
-/** A text of the interface that says what happened to a form. */
+/** A message of the interface about the result of a form. */
 interface FormMessage {
   readonly key: MessageKey;
   readonly values?: Readonly<Record<string, string | number>>;
 }
 
-/** A form with what is filled in, and what happened to it. */
+/** A form with its values and the result of sending it. */
 export interface FilledForm {
   readonly form: Form;
   readonly texts: FieldTexts;
-  /** The digest of the file that it was filled in with. */
+  /** The digest of the file when the form was filled in. */
   readonly base: string;
-  /** What only the reviewers read. */
+  /** The note to the reviewers; nobody else reads it. */
   readonly note: string;
   /** The fields that both the page and the proposal changed, with the current value of the page. */
   readonly conflicts: ReadonlyMap<FieldName, string>;
   /** The last decision, if it asks for changes or declines; null otherwise. */
   readonly answer: PastStep | null;
-  /** Whether it is filled in with what was typed just now. */
+  /** Whether the values were typed just now. */
   readonly isTyped: boolean;
   /** Whether the form was sent, so that its errors are shown. */
   readonly isSent: boolean;
@@ -50,17 +50,17 @@ export interface FilledForm {
 interface AddPageProps extends PreviewProps, FilledForm {
   readonly file: FormFile;
   readonly images: readonly FormImage[];
-  /** What is done with a proposal; `off` where the form cannot be sent here. */
+  /** The treatment of a proposal; `off` if the form cannot be sent here. */
   readonly policy: ProposalPolicy;
-  /** How long half of the last decisions took, in milliseconds; undefined if there were none. */
+  /** The median time to a decision, in milliseconds; undefined without recent decisions. */
   readonly medianWaitMs: number | undefined;
-  /** What the check says about the change, for the reviewers. */
+  /** The checker's findings on the change, for the reviewers. */
   readonly findings: readonly Finding[];
-  /** What changes in the file; null for a new one. */
+  /** The changes of the file; null for a new one. */
   readonly changes: ChangedFieldsProps | null;
 }
 
-/** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
+/** A form that creates or changes a file of the catalogue. */
 export function AddPage(props: AddPageProps): VNode {
   const { form, texts, file, isSent, policy, medianWaitMs, conflicts, answer, message } = props;
   const { viewer } = useVisit();
@@ -69,7 +69,7 @@ export function AddPage(props: AddPageProps): VNode {
   const failed = isSent && Object.keys(file.faults).length > 0;
   const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
   const introduction = policy === 'off' || kind !== 'bot' ? form.introduction : sending;
-  // A new name is reviewed.
+  // A new profile is always reviewed.
   const isPublished = policy === 'publish' && (kind !== 'profile' || mode === 'edit');
   const title = answer ? 'proposal.title' : form.title;
   const named = { name: withoutBidiControls(form.name || (texts.name ?? '')) };
@@ -183,7 +183,7 @@ export function AddPage(props: AddPageProps): VNode {
 
 const formId = 'form';
 
-/** The field of a form whose errors are shown, also in another language. */
+/** The field that says that the form was sent, so that its errors stay after a change of language. */
 export const sentField = 'sent';
 
 const stepTitles = { basics: 'step.basics', links: 'step.links', page: 'field.page' } as const;
@@ -192,7 +192,7 @@ interface StepsProps extends AddPageProps {
   readonly steps: readonly FormStep[];
 }
 
-/** The steps of the form, each with what is left to do in it. */
+/** Links to the steps of the form, each with what remains to be done. */
 function StepLinks({ steps, file: { faults, missing } }: StepsProps): VNode {
   const { t } = useLanguage();
   const all = steps.map(({ name, groups, folded }) => {
@@ -226,7 +226,7 @@ function StepNumber({ number }: { readonly number: number | string }): VNode {
   );
 }
 
-/** The fields of a step; those that few bots need are folded. */
+/** The fields of a step. Those that few bots need are folded. */
 function StepFields(props: AddPageProps & { readonly step: FormStep }): VNode {
   const { step, file, texts, isSent, conflicts } = props;
   const { t } = useLanguage();
@@ -268,7 +268,7 @@ function Groups(props: AddPageProps & { readonly groups: FieldGroups }): VNode {
   );
 }
 
-/** The author of a new bot is who is logged in, or logs in to send it. Others can be added. */
+/** The author of a new bot is the logged-in account, or the one that logs in to send it. Others can be added. */
 function Authors(props: FieldProps): VNode {
   const { field, texts } = props;
   const { viewer } = useVisit();
@@ -289,7 +289,7 @@ function Authors(props: FieldProps): VNode {
   );
 }
 
-/** What only the reviewers read, and who else can. */
+/** The field for the note to the reviewers. */
 function Note({ note }: AddPageProps): VNode {
   const { t } = useLanguage();
   return (
@@ -322,7 +322,7 @@ function FieldLinks({ names }: { readonly names: readonly FieldName[] }): VNode 
   return <>{links}</>;
 }
 
-/** What is left to do, in one line, with links to the first two fields. */
+/** Shows in one line what remains to be done, with links to the first two fields. */
 function Progress({ file: { faults, missing, isReady } }: AddPageProps): VNode {
   const { t } = useLanguage();
   const count = Object.keys(faults).length;
@@ -338,7 +338,7 @@ function Progress({ file: { faults, missing, isReady } }: AddPageProps): VNode {
   return <>{t(isReady ? 'add.ready' : 'edit.unchanged')}</>;
 }
 
-/** Every error with a link to its field. It has the focus when the page opens. */
+/** Lists every error with a link to its field. The list has the focus when the page opens. */
 function Summary({ form, file: { faults } }: AddPageProps): VNode {
   const { t } = useLanguage();
   const wrong = form.groups.flat().flatMap(({ name }) => (faults[name] ? [{ name, ...faults[name] }] : []));
@@ -358,7 +358,7 @@ function Summary({ form, file: { faults } }: AddPageProps): VNode {
   );
 }
 
-/** What a form makes: a preview, what it lacks and what changes. */
+/** The result of a form: a preview, its checklist and the changes. */
 function Outcome(props: AddPageProps): VNode {
   const { t } = useLanguage();
   const { form, texts, base, findings, changes, policy } = props;
@@ -386,7 +386,7 @@ function Outcome(props: AddPageProps): VNode {
   );
 }
 
-/** The file, folded away: for people who send it themselves. */
+/** The whole file, folded, for people who send it themselves. */
 function WholeFile({ form, file }: AddPageProps): VNode {
   const { t, text } = useLanguage();
   return (
@@ -412,7 +412,7 @@ function WholeFile({ form, file }: AddPageProps): VNode {
   );
 }
 
-/** What to do with a file that is right and has changed; folded away where the form itself can be sent. */
+/** The next step with a valid and changed file; folded if the form itself can be sent. */
 function NextStep(props: AddPageProps): VNode | null {
   const { t } = useLanguage();
   const { repository } = useVisit().site;
@@ -451,7 +451,7 @@ function NextStep(props: AddPageProps): VNode | null {
   );
 }
 
-/** Returns the path of a form with one more part at its end. */
+/** Appends a part to the path of a form. */
 function toSubpath({ action }: Form, part: 'file' | 'send'): string {
   return action.replace(/\?|$/, `/${part}$&`);
 }
@@ -469,7 +469,7 @@ interface FieldProps extends AddPageProps {
   readonly field: FormField;
 }
 
-/** A field of the form with its label, its hint and what is wrong with it. */
+/** A field of the form with its label, hint and errors. */
 function LabelledField(props: FieldProps): VNode {
   const { t } = useLanguage();
   const { field, file, texts, conflicts, isSent } = props;
@@ -511,7 +511,7 @@ function LabelledField(props: FieldProps): VNode {
   );
 }
 
-/** What the page has now in a field. A switch that is on has any text. */
+/** The current value of a field on the page. Any text stands for a switch that is on. */
 function PageNow({ field, text }: { readonly field: FormField; readonly text: string }): VNode {
   const { t } = useLanguage();
   const shown = field.kind === 'switch' ? (text === '' ? '☐' : '☑') : text || '–';
@@ -567,7 +567,7 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
     }
     default:
       return (
-        // A line end would be left out.
+        // A line end would be lost in an input.
         <input
           {...common}
           type="text"

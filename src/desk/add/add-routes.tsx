@@ -48,13 +48,13 @@ import {
 import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
 
 /**
- * Adds the forms of all kinds of files. Sending one saves nothing: the response shows the file and its errors, or below
- * `/file` it is the file as a download.
+ * Adds the forms of all kinds of files. Sending a form saves nothing: the response shows the file with its errors;
+ * below `/file`, the response is the file as a download.
  */
 export function addAddRoutes(router: Router, parts: DeskParts): void {
   const { site, viewerOf, proposals, drafts } = parts;
   for (const { kind, mode, path, parameter } of listForms()) {
-    /** Calls a handler with the form; people who have to log in for it see that instead. */
+    /** Calls a handler with the form, or asks the person to log in if the form requires it. */
     const withForm =
       (handle: (ctx: Context, filled: FilledForm) => Promise<void>) =>
       async (ctx: Context): Promise<void> => {
@@ -100,7 +100,7 @@ export function addAddRoutes(router: Router, parts: DeskParts): void {
   }
 }
 
-/** Returns a form that needs no author, because the account that logs in to send it is one. */
+/** Makes the author of a form optional, because the account that logs in to send it becomes the author. */
 function withLaterAuthor(form: Form): Form {
   const groups = form.groups.map((group) =>
     group.map((field) => (field.name === 'authors' ? { ...field, required: false } : field)),
@@ -108,7 +108,7 @@ function withLaterAuthor(form: Form): Form {
   return { ...form, groups };
 }
 
-/** Fills in a form: with what the viewer has proposed for the file that the address names, or with what the file has. */
+/** Fills in a form from the viewer's proposal that the address names, or from the file. */
 async function fillInForm(ctx: Context, { proposals, viewerOf }: DeskParts, form: Form): Promise<FilledForm> {
   const asListed = {
     note: '',
@@ -145,7 +145,7 @@ async function fillInForm(ctx: Context, { proposals, viewerOf }: DeskParts, form
   };
 }
 
-/** Returns a form with what was typed before the login, where the address names that. */
+/** Fills in the texts that were typed before a login, if the address names them. */
 async function withDraft(ctx: Context, drafts: DeskParts['drafts'], filled: FilledForm): Promise<FilledForm> {
   const id = parseQuery(ctx).get(draftParameter);
   if (id === null) return filled;
@@ -156,7 +156,7 @@ async function withDraft(ctx: Context, drafts: DeskParts['drafts'], filled: Fill
 
 const draftParameter = 'draft';
 
-/** Sends a form to the reviewers, or shows it again with the reason why not. Who is not logged in does that first. */
+/** Sends a form to the reviewers. On failure, shows it again with the reason; without a login, asks for one first. */
 async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): Promise<void> {
   const { site, authors, proposals, drafts, viewerOf } = parts;
   const { form, texts, base, note } = filled;
@@ -196,8 +196,7 @@ async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): 
 }
 
 /**
- * Reads a form from a request. One that a page of another site has its visitors send is refused: it changes nothing, but
- * previews take time.
+ * Reads a form from a request. Forms from other sites are refused: sending changes nothing, but previews take time.
  * @throws {ProblemError} cross-site, unsupported-type, too-large, bad-request
  */
 async function readForm(ctx: Context, { languages }: Site, opened: FilledForm): Promise<FilledForm> {
@@ -237,14 +236,14 @@ function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage 
   };
 }
 
-/** Returns what a profile has as descriptions: in another language, the form has the one of that language in their place. */
+/** Returns the texts of a profile's description field that its author has not edited: empty, or from any language. */
 function listDescriptions({ kind, source }: Form): unknown[] {
   if (kind !== 'profile') return [];
   const { description } = parsePage('', Buffer.from(toFrontMatter(source))).page?.data ?? {};
   return ['', ...Object.values(description ?? {})];
 }
 
-/** Fills in what a person need not type for a new bot: its ID is in the link that adds it, and its author is who is logged in. */
+/** Fills in the texts of a new bot that can be derived: its id from the invite link, its author from the login. */
 function completeNewBot({ kind, mode, texts: first }: Form, texts: FieldTexts): FieldTexts {
   if (kind !== 'bot' || mode !== 'add') return texts;
   const [client = '', ...more] = parseInvite(texts.invite ?? '')?.clients ?? [];
@@ -293,7 +292,7 @@ async function show(ctx: Context, parts: DeskParts, filled: FilledForm, status =
   sendOnce(ctx, { site, viewer }, <AddPage {...props} />, status);
 }
 
-/** Compares the file that a form makes with the one that it changes. */
+/** Compares the file of a form with the file that it changes. */
 function compareFile({ kind, source }: Form, { path = '', text }: FormFile): ChangedFieldsProps {
   const place = parsePagePath(path);
   const locale = place?.locale ?? english;
@@ -309,8 +308,8 @@ function compareFile({ kind, source }: Form, { path = '', text }: FormFile): Cha
 }
 
 /**
- * Checks the change that a form makes to a bot, as reviewers will see it.
- * @param showsReasons whether it says why something is blocked
+ * Checks a form's change of a bot, with the findings that reviewers will see.
+ * @param showsReasons whether findings include reasons of blocks
  */
 function checkForm(
   { bots, readFile, site, blocked }: DeskParts,

@@ -12,11 +12,11 @@ interface AdviceProps {
   readonly form: Form;
   readonly texts: FieldTexts;
   readonly file: Pick<FormFile, 'faults'>;
-  /** None where images are not cached, because no page has them there. */
+  /** Empty if images are not cached, because then no page shows them. */
   readonly images: readonly FormImage[];
 }
 
-/** Advice below a field while the form is filled in. It does not prevent sending, because reviewers see it too. */
+/** Advice below a field while the form is filled in. It never prevents sending, because reviewers see it too. */
 export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode | null>> = {
   invite: InviteAdvice,
   website: WebsiteAdvice,
@@ -27,7 +27,7 @@ export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode |
   page: ImagesAdvice,
 };
 
-/** What the invite link asks for, or why nobody can add the bot with it. */
+/** Shows what the invite link asks for, or why nobody can add the bot with it. */
 function InviteAdvice(props: AdviceProps): VNode | null {
   const { form, texts, file } = props;
   const { t } = useLanguage();
@@ -48,7 +48,7 @@ function InviteAdvice(props: AdviceProps): VNode | null {
   return <Asked {...asked} />;
 }
 
-/** The permissions of an invite link without Administrator, those that can do harm first. */
+/** The permissions of an invite link without Administrator, harmful ones first. */
 function Asked({ permissions, joins, scopes }: InvitePermissions): VNode {
   const { t } = useLanguage();
   if (!joins) return <p class="asks">{t('permissions.commandsOnly')}</p>;
@@ -100,7 +100,7 @@ function MoveToSupport(props: AdviceProps & { readonly from: 'invite' | 'website
   );
 }
 
-/** Says that the person who fills in the form is not among the authors of a new bot, with a button that changes that. */
+/** Warns that the person who fills in the form is not an author of the new bot, with a button to add them. */
 function AuthorsAdvice({ form, texts }: AdviceProps): VNode | null {
   const { t } = useLanguage();
   const { viewer } = useVisit();
@@ -118,7 +118,7 @@ function AuthorsAdvice({ form, texts }: AdviceProps): VNode | null {
 /** The field with the account that the button adds. */
 export const addedAuthor = 'addedAuthor';
 
-/** The images that a field names, small, and the addresses that expire or that none could be loaded from. */
+/** The images that a field names, as thumbnails, and addresses that expire or could not be loaded. */
 function ImagesAdvice({ field, images, texts }: AdviceProps): VNode | null {
   const { t, text } = useLanguage();
   const { name } = field;

@@ -15,14 +15,14 @@ export interface FormField {
     | 'page'
     | 'switch'
     | 'category';
-  /** The message for a value that breaks a rule. */
+  /** The message for an invalid value. */
   readonly fault: Extract<MessageKey, `fault.${string}`>;
   readonly hint?: Extract<MessageKey, `hint.${string}`>;
   readonly required?: boolean;
   readonly placeholder?: string;
-  /** The key of the front matter that holds the field; without one the field is a key of its own. */
+  /** The key of the front matter that contains the field; left out for a top-level field. */
   readonly parent?: string;
-  /** The key that the field is there, where that is not its name. An empty field has none. */
+  /** The key of the field, if it is not its name. An empty field is left out of the front matter. */
   readonly key?: string;
 }
 
@@ -32,7 +32,7 @@ export type FieldName = MessageKey extends infer Key
     : never
   : never;
 
-/** The text of each field as it was sent. A checkbox that is off is missing. */
+/** The text of each field as sent. A checkbox that is off is missing. */
 export type FieldTexts = Readonly<Partial<Record<FieldName, string>>>;
 
 const link = { kind: 'link', fault: 'fault.link', placeholder: 'https://' } as const;
@@ -64,7 +64,7 @@ const fields: Readonly<Record<FieldName, Omit<FormField, 'name'>>> = {
   page: { kind: 'page', fault: 'fault.tooLong', hint: 'hint.page' },
 };
 
-/** The fields of a form in their order, in groups. */
+/** The fields of a form in order, in groups. */
 export type FieldGroups = readonly (readonly FormField[])[];
 
 export const languageFields = listGroups('locale');
@@ -78,14 +78,14 @@ export const collectionFields: FieldGroups = [
   [{ name: 'page', kind: 'page', fault: 'fault.tooLong' }],
 ];
 
-/** A part of a form, with the groups of fields that are seen, and those that few bots need. */
+/** A part of a form: the groups of visible fields, and those that few bots need. */
 export interface FormStep {
   readonly name: 'basics' | 'links' | 'page';
   readonly groups: FieldGroups;
   readonly folded: FieldGroups;
 }
 
-/** Returns the steps of a form: three for the main page of a bot, else one. */
+/** Returns the steps of a form: three for the main page of a bot, otherwise one. */
 export function listSteps(groups: FieldGroups): FormStep[] {
   const begin = (name: FieldName): number => groups.findIndex(([field]) => field?.name === name);
   const [links, folded, page] = [begin('website'), begin('owner'), begin('page')];
@@ -104,22 +104,22 @@ export function listProfileFields(locale = ''): FieldGroups {
   return [[name], ...listGroups('website'), [{ name: 'description', ...described }]];
 }
 
-/** Returns the fields of these names, in groups that commas separate. */
+/** Returns the fields with these names, in groups separated by commas. */
 export function listGroups(groups: string): FieldGroups {
   const names = groups.split(', ').map((group) => group.split(' ') as FieldName[]);
   return names.map((group) => group.map((name) => ({ name, ...fields[name] })));
 }
 
-/** Returns the keys that lead to the value of a field in the front matter; none for the id, the language and the page. */
+/** Returns the path of keys to a field's value in the front matter; empty for the id, the language and the page. */
 export function findPlace({ name, kind, parent, key = name }: FormField): readonly string[] {
   if (kind === 'id' || kind === 'language' || kind === 'page') return [];
   return parent === undefined ? [key] : [parent, key];
 }
 
-/** A value of the front matter that a field can have. */
+/** A value of the front matter that a field can edit. */
 export type FieldValue = string | null | boolean | readonly string[];
 
-/** Returns the value of a field by its text. An optional field that is empty is null. */
+/** Parses the text of a field. An empty optional field becomes null. */
 export function parseValue({ name, kind, required = false }: FormField, texts: FieldTexts): FieldValue {
   const text = texts[name] ?? '';
   switch (kind) {
@@ -140,7 +140,7 @@ export function parseValue({ name, kind, required = false }: FormField, texts: F
   }
 }
 
-/** Returns the text of a field for a value of the front matter; undefined if it has none. */
+/** Formats a value of the front matter as a field's text; undefined if it has no value. */
 export function formatValue(value: unknown): string | undefined {
   if (Array.isArray(value)) return value.filter((entry) => typeof entry === 'string').join('\n');
   if (value === true) return 'true';
@@ -161,12 +161,12 @@ export function readFieldTexts(path: string, text: string, groups: FieldGroups):
   return Object.fromEntries(texts.filter(([, value]) => value !== undefined));
 }
 
-/** Returns JSON as the front matter of a file without a page. */
+/** Returns JSON as the front matter of a file without text. */
 export function toFrontMatter(json: string): string {
   return `---\n${json.trim()}\n---\n`;
 }
 
-/** Returns the texts with `https://` where only that is missing from a link. */
+/** Adds `https://` to links where only that is missing. */
 export function withSchemes(groups: FieldGroups, texts: FieldTexts): FieldTexts {
   const links = groups.flat().flatMap((field) => {
     const value = field.kind === 'link' || field.kind === 'links' ? parseValue(field, texts) : null;
@@ -175,28 +175,28 @@ export function withSchemes(groups: FieldGroups, texts: FieldTexts): FieldTexts 
   return { ...texts, ...Object.fromEntries(links) };
 }
 
-/** Adds `https://` to what begins with the name of a host, such as example.org/invite. */
+/** Adds `https://` to a text that begins with the name of a host, such as example.org/invite. */
 function toLink(text: string): string {
   return /^[^\s/:@.]+(?:\.[^\s/:@.]+)+(?::\d+)?(?:[/?#]|$)/.test(text) ? `https://${text}` : text;
 }
 
-/** Splits a text into lines. A space at the end of a line is kept: a prefix may end in one. */
+/** Splits a text into lines. Keeps a space at the end of a line, because a prefix may end with one. */
 function splitLines(text: string): string[] {
   const lines = text.trimStart().split(/[\n\r]\s*/, maxEntries);
   return lines.filter((line) => line !== '');
 }
 
-/** Splits a text into links, which may have commas: one separates them before a blank or the next `https://` only. */
+/** Splits a text into links. Links may contain commas: a comma separates links only before a blank or the next `https://`. */
 function splitLinks(text: string): string[] {
   const links = text.split(/,?(?:\s+|$)|,(?=https?:\/\/)/i, maxEntries);
   return links.filter((link) => link !== '');
 }
 
-/** Splits a text into words, which have commas or blanks between them; it may have more than any list. */
+/** Splits a text into words, separated by commas or blanks. There may be more than a list allows. */
 export function splitWords(text: string): string[] {
   const words = text.split(/[\s,]+/, maxEntries);
   return words.filter((word) => word !== '');
 }
 
-/** More than any list may have, so the schema still reports that the list is too long. */
+/** Above the maximum of every list, so the schema still reports that a list is too long. */
 const maxEntries = 100;

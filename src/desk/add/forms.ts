@@ -51,14 +51,14 @@ import {
 } from './fields.ts';
 import type { DeskParts } from '../page/desk-parts.ts';
 
-/** What forms are made from. */
+/** The parts of the service that forms depend on. */
 export type FormParts = Pick<DeskParts, 'site' | 'bots' | 'collections' | 'readFile'>;
 
-/** Who opens a form, and for what. */
+/** A request for a form: its subject, its viewer and their languages. */
 export interface FormRequest {
   /** The bot, collection or account that the file is about; empty for a new one. */
   readonly subject: string;
-  /** The language of the file to edit or to translate; null for the main one. */
+  /** The language of the file to edit or translate; null for the main file. */
   readonly language: string | null;
   readonly viewer: Viewer | null;
   readonly messages: Pick<PageLanguage, 'locale' | 'languageName' | 'wanted'>;
@@ -73,39 +73,39 @@ type FormMode = (typeof modes)[number];
 /** The path and the title of a form. */
 interface FormHead {
   readonly path: string;
-  /** The parameter that names the language of the file to edit or to translate, where there is a choice. */
+  /** The parameter with the language of the file to edit or translate, if there is a choice. */
   readonly parameter?: string;
   readonly title: MessageKey;
 }
 
-/** A kind of files that are made with forms. */
+/** A kind of file that forms can create and change. */
 interface FileKind {
   readonly forms: Readonly<Partial<Record<FormMode, FormHead>>> & { readonly edit: FormHead };
-  /** The field that names what a file is about. */
+  /** The field that identifies the subject of a file. */
   readonly key: 'id' | 'collection';
-  /** What the front matter of the main file has to be. */
+  /** The schema of the main file's front matter. */
   readonly schema: 'main-page' | 'collection' | 'profile';
-  /** The fields of the main file; of a new one with those that its path is made of. */
+  /** The fields of the main file. A new file also has the fields that form its path. */
   readonly mainFields: (isNew: boolean, locale: Locale | undefined) => FieldGroups;
   readonly translationFields: FieldGroups;
-  /** Returns the path of a file; undefined if it cannot be about this. */
+  /** Returns the path of a file; undefined for an invalid subject. */
   readonly toPath: (subject: string, locale: Locale) => string | undefined;
   readonly find: (parts: FormParts, request: FormRequest) => FormSubject;
-  /** Finds faults that neither the schema nor the path has. */
+  /** Finds faults that the schema and the path do not show. */
   readonly findFaults: (parts: FormParts, form: Form, texts: FieldTexts) => FieldFaults;
 }
 
-/** What the file of a form is about. */
+/** The subject of a form's file. */
 interface FormSubject {
-  /** The bot as it is listed; undefined for a new one, and for what is not a bot. */
+  /** The bot as listed; undefined for a new bot, and for other subjects. */
   readonly listed?: BotRecord | undefined;
-  /** Undefined if it is the title in the file. */
+  /** Undefined if the name is the title in the file. */
   readonly name?: string;
-  /** The accounts whose own it is, which decide what is done with a proposal; null for a new bot. */
+  /** The accounts that own the subject, on which the treatment of a proposal depends; null for a new bot. */
   readonly owners: readonly string[] | null;
-  /** The languages that it has, that of the main file first. */
+  /** The languages of the subject; that of the main file comes first. */
   readonly locales: readonly Locale[];
-  /** A new file without its fields, and their texts at first. */
+  /** A new file without its fields, and the initial texts of these. */
   readonly source?: string;
   readonly texts?: FieldTexts;
 }
@@ -181,7 +181,7 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
   },
 };
 
-/** Returns the head of every form. */
+/** Returns the heads of all forms. */
 export function listForms(): (FormHead & Pick<Form, 'kind' | 'mode'>)[] {
   return kinds.flatMap((kind) =>
     modes.flatMap((mode) => {
@@ -191,32 +191,31 @@ export function listForms(): (FormHead & Pick<Form, 'kind' | 'mode'>)[] {
   );
 }
 
-/** A form that makes a file of the catalogue. */
+/** A form that creates or changes a file of the catalogue. */
 export interface Form extends Pick<FormSubject, 'listed' | 'owners' | 'locales'> {
   readonly kind: FileKindName;
   readonly mode: FormMode;
-  /** The path that it is sent to. */
+  /** The path to which the form is sent. */
   readonly action: string;
   readonly groups: FieldGroups;
-  /** What the front matter of the file has to be. */
+  /** The schema of the file's front matter. */
   readonly schema: FileKind['schema'] | 'translation';
-  /** What the page is called and what it says first, with the name of what is changed. */
+  /** The title and the introduction of the page, and the name of the subject. */
   readonly title: MessageKey;
   readonly introduction: MessageKey;
   readonly name: string;
-  /** The texts that it is filled in with at first, and those that the path of the file is made of. */
+  /** The initial texts, including those that form the path of the file. */
   readonly texts: FieldTexts;
-  /** The languages that a new page may be in. */
+  /** The languages to choose from for a new page. */
   readonly languages: readonly Locale[];
-  /** The text of the file that it changes; of a new one what is there without the fields. */
+  /** The text of the file to change; for a new file, its text without the fields. */
   readonly source: string;
-  /** The digest of the file that it changes; empty for a new one. */
+  /** The digest of the file to change; empty for a new file. */
   readonly base: string;
 }
 
 /**
- * Returns the form that adds a file, edits one or translates it. A profile that is not there yet is added by the form that
- * edits it.
+ * Returns the form that adds, edits or translates a file. The form that edits a profile also creates it.
  * @throws {ProblemError} unknown-bot, not-found
  */
 export function createForm(
@@ -273,7 +272,7 @@ function toFormPath({ path, parameter }: FormHead, subject: string, locale: stri
   return parameter && locale ? withParameter(own, parameter, locale) : own;
 }
 
-/** Returns the path of the form that a file was proposed with, filled in with it. @param before all files as they are */
+/** Returns the path of the form that proposed a file, with the proposed values. @param before all files before the change */
 export function toEditAgainPath(path: string, before: FileTexts): string {
   const { kind, subject, locale } = parseFilePath(path);
   const { forms } = fileKinds[kind];
@@ -282,10 +281,10 @@ export function toEditAgainPath(path: string, before: FileTexts): string {
   return withParameter(toFormPath(head, subject, isThere ? locale : undefined), proposalParameter, path);
 }
 
-/** The parameter of a form that names a proposed file. */
+/** The parameter with the path of a proposed file. */
 export const proposalParameter = 'proposal';
 
-/** Returns the fields that the path of a file is made of. */
+/** Returns the texts of the fields that form the path of a file. */
 export function readPlaceTexts(path: string): FieldTexts {
   const { kind, subject, locale } = parseFilePath(path);
   return { [fileKinds[kind].key]: subject, ...(locale !== undefined && { locale }) };
@@ -297,36 +296,36 @@ function parseFilePath(path: string): { kind: FileKindName; subject: string; loc
   return { kind: kind as FileKindName, subject, locale: /\.([^.]+)\.md$/.exec(path)?.[1] };
 }
 
-/** The file that a form makes, as `botshelf format` writes it. */
+/** The file of a form, in canonical form. */
 export interface FormFile {
-  /** Undefined while the ID or the language is wrong. */
+  /** Undefined while the id or the language is invalid. */
   readonly path: string | undefined;
   readonly text: string;
-  /** The front matter of it. */
+  /** The front matter of the file. */
   readonly data: PageData;
-  /** The part of it below the front matter. */
+  /** The text below the front matter. */
   readonly page: string;
   readonly faults: FieldFaults;
   /** The required fields that are empty. */
   readonly missing: readonly FieldName[];
-  /** Whether the file is right and has changed. */
+  /** Whether the file is valid and has changed. */
   readonly isReady: boolean;
 }
 
 /** The first fault of each field that has one. */
 export type FieldFaults = Readonly<Partial<Record<FieldName, FieldFault>>>;
 
-/** What is wrong with a field: a message and what fills it in. */
+/** The problem with a field: a message and its values. */
 export interface FieldFault {
   readonly key: Extract<MessageKey, `fault.${string}`>;
   readonly values?: Readonly<Record<string, string | number>>;
-  /** The page that its values link to. */
+  /** The page to which the message's values link. */
   readonly path?: string;
 }
 
 /**
- * Builds the file of a form from its source and the values of its fields. In an existing file only the keys of changed
- * fields are written; without a change its bytes stay the same.
+ * Builds the file of a form from its source and the values of its fields. In an existing file, only the keys of
+ * changed fields are written; without a change, the bytes stay the same.
  */
 export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormFile {
   const { kind, mode, source } = form;
@@ -361,22 +360,22 @@ export function makeFile(parts: FormParts, form: Form, texts: FieldTexts): FormF
   return { path: locale && path, text, data, page, faults, missing, isReady };
 }
 
-/** Returns whether the author of a new bot is the account that logs in to send it. */
+/** Returns whether the author of a new bot will be the account that logs in to send the form. */
 export function lacksAuthor({ groups }: Pick<Form, 'groups'>, { authors = '' }: FieldTexts): boolean {
   const field = groups.flat().find(({ name }) => name === 'authors');
   return field?.required === false && authors.trim() === '';
 }
 
-/** An image that a field of a form names. */
+/** An image that a form names. */
 export interface FormImage {
   readonly field: FieldName;
   readonly kind: ImageKind;
   readonly url: string;
-  /** The path of our copy of it; undefined if there is none. */
+  /** The path of our copy; undefined without a copy. */
   readonly path?: string | undefined;
 }
 
-/** Returns the images that the fields of a form name, if their addresses are right. */
+/** Returns the images that a form names by valid addresses. */
 export function listImages({ groups }: Form, texts: FieldTexts, faults: FieldFaults): FormImage[] {
   return groups.flat().flatMap((field): FormImage[] => {
     const { name, parent } = field;
@@ -386,7 +385,7 @@ export function listImages({ groups }: Form, texts: FieldTexts, faults: FieldFau
   });
 }
 
-/** Returns the bot of a form. A text that is empty is the label of its field. */
+/** Returns the bot of a form for its preview. Empty texts are replaced by the labels of their fields. */
 export function createPreview(
   { listed, schema, texts: first }: Form,
   typed: { readonly texts: FieldTexts; readonly file: FormFile; readonly images: readonly FormImage[] },
@@ -409,10 +408,10 @@ export function createPreview(
   return { bot, locale, authors: listNamedAuthors(index, bot.authors) };
 }
 
-/** Replaces an ID that is wrong. */
+/** Stands in for an invalid id. */
 const unknownId = parseBotId('0') as BotId;
 
-/** Sets the values of fields in a page file. The line ends of its markdown stay what they are. */
+/** Sets the values of fields in a page file. Keeps the line ends of its markdown. */
 function fillIn(form: Form, fields: readonly FormField[], texts: FieldTexts): string {
   const text = form.kind === 'profile' ? toFrontMatter(form.source) : form.source;
   const isChanged = (field: FormField): boolean =>
@@ -438,7 +437,7 @@ function fillIn(form: Form, fields: readonly FormField[], texts: FieldTexts): st
   return toCanonicalForm(before + setKeys(json, values) + body, fileKinds[form.kind].schema);
 }
 
-/** Checks the file that a form makes. Faults that belong to no field are reported at the page. */
+/** Checks the file of a form. Faults that belong to no field are reported at the page. */
 function findFieldFaults(
   { page, faults }: ParsedPage,
   { schema, texts }: Pick<Form, 'schema' | 'texts'>,
@@ -459,7 +458,7 @@ function findFieldFaults(
     const isLong = fault.keyword === 'maxLength' && field.kind === 'text' && fault.place.length === 1;
     return [field.name, isLong ? createLengthFault(field.name, value) : { key: field.fault }];
   });
-  // Of several faults of a field the first is kept.
+  // Keeps the first of several faults of a field.
   return {
     ...Object.fromEntries(all.toReversed()),
     ...(validate('page', page.page).length > 0 && { page: createLengthFault('page', page.page) }),
@@ -477,7 +476,7 @@ function createLengthFault(name: FieldName, text: string): FieldFault {
 
 const limits = readSchema('definitions')['$defs'] as Partial<Record<string, { readonly maxLength?: number }>>;
 
-/** Returns the languages that a new page may be in, those of the reader first; and the one that is chosen at first. */
+/** Returns the languages to choose from for a new page, those of the reader first, and the initial choice. */
 function offerLanguages(
   settings: CatalogueSettings,
   { messages }: FormRequest,
@@ -494,7 +493,7 @@ function offerLanguages(
   return { languages: [...new Set([...first, ...own, ...byName])], proposed };
 }
 
-/** The languages that the form offers where the settings name none. A file can have any other. */
+/** The languages to choose from if the settings do not name any. A file may have any other. */
 const commonLanguages = (
   'af am ar az be bg bn bs ca cs cy da de el en en-GB eo es es-419 et eu fa fi fil fr ga gl gu he hi hr hu hy id is ' +
   'it ja ka kk km kn ko lo lt lv mk ml mn mr ms my nb ne nl nn pa pl pt-BR pt-PT ro ru si sk sl sq sr sv sw ta te th ' +

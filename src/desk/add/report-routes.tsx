@@ -14,8 +14,8 @@ import { Layout } from '../../site/page/layout.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
 
 /**
- * Adds the form that reports a bot: for everyone, without an account. A report is kept and sent as a notice. There is no
- * form where the settings name another place for reports.
+ * Adds the form for reporting a bot, for everybody, without an account. A report is stored and sent as a notification.
+ * If the settings name another place for reports, there is no form.
  */
 export function addReportRoutes(router: Router, { site, bots, viewerOf, reports, notify }: DeskParts): void {
   const limit = new RateLimit('reports', 5);
@@ -36,7 +36,7 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
     const reason = reportReasons.find((one) => one === fields.get('reason'));
     // A browser counts a line end as one character, and sends two.
     const text = (fields.get('text') ?? '').replaceAll('\r\n', '\n').trim();
-    // A browser lets nobody send that.
+    // A browser never sends these.
     if (reason === undefined || text.length > maxReportLength)
       throw new ProblemError('bad-request', `choose a reason, and ${maxReportLength} characters at most`);
     if (reason === 'other' && text === '') return await show(ctx, { bot, state: 'lacks-text' });
@@ -56,14 +56,14 @@ const maxFormBytes = 16 * 1024;
 
 interface ReportPageProps {
   readonly bot: { readonly id: BotId; readonly name: string };
-  /** Whether the report lacks the text that its reason needs, or was sent. */
+  /** The state of the form: empty, without the text that its reason requires, or sent. */
   readonly state: 'empty' | 'lacks-text' | 'sent';
 }
 
-/** A field that is hidden from people: what fills it in is a program. */
+/** A field that is hidden from people, so only programs fill it in. */
 const trapField = 'subject';
 
-/** The form with which a visitor reports a bot to the maintainers, or the thanks for it. */
+/** The form for reporting a bot to the maintainers, or the thanks for a report. */
 function ReportPage({ bot, state }: ReportPageProps): VNode {
   const { t, text, href } = useLanguage();
   const title = text('report.title', { bot: bot.name });

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useLanguage } from '../../site/page/page-context.tsx';
 
 interface ChecklistProps {
-  /** What a listing can have, each with whether it has it, and the public path or the anchor where it is added. */
+  /** The possible parts of a listing, each with whether it is there, and the public path or anchor at which to add it. */
   readonly items: readonly {
     readonly name: 'avatar' | 'cover' | 'preview' | 'page' | 'language' | 'count';
     readonly isDone: boolean;
@@ -10,7 +10,7 @@ interface ChecklistProps {
   }[];
 }
 
-/** What a listing has and what it lacks, each with a link to the place where it is added. */
+/** The parts that a listing has and those that are missing, each with a link to the place at which to add it. */
 export function Checklist({ items }: ChecklistProps): VNode {
   const { t } = useLanguage();
   return (

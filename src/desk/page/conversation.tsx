@@ -5,7 +5,7 @@ import { useLanguage } from '../../site/page/page-context.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { withoutBidiControls } from '../../site/page/elements.tsx';
 
-/** What was sent, asked and decided about a proposal, and the words of each. @param props.steps the last one first */
+/** The steps of a proposal: sent, asked and decided, with their texts. @param props.steps newest first */
 export function Conversation({ steps }: { readonly steps: readonly PastStep[] }): VNode {
   const { t } = useLanguage();
   return (
@@ -22,7 +22,7 @@ export function Conversation({ steps }: { readonly steps: readonly PastStep[] })
   );
 }
 
-/** A step of a proposal in a sentence: what was done, by whom, when, and their words. */
+/** A step of a proposal as a sentence: the action, the account, the time and the text. */
 export function Step({ step, at }: { readonly step: ProposalStep; readonly at: number }): VNode {
   const { t, ago } = useLanguage();
   const { state, proposer, reviewer, reason, text } = step;
@@ -45,7 +45,7 @@ export function Step({ step, at }: { readonly step: ProposalStep; readonly at: n
   );
 }
 
-/** Returns why a proposal is declined: in the reader's language, or as the maintainers of the catalogue wrote it. */
+/** Returns the reason for declining a proposal: in the reader's language, or as the maintainers wrote it. */
 export function formatReason(reason: string, t: PageLanguage['t']): ComponentChildren {
   const known = defaultReasons.find((name) => name === reason);
   return known === undefined ? withoutBidiControls(reason) : t(`reason.${known}`);

@@ -11,7 +11,7 @@ import type { ListOwn } from '../../site/discover/attention.ts';
 import type { PageParts } from '../../site/page/page-context.tsx';
 import type { Tokens } from '../../tokens/tokens.ts';
 
-/** What the pages behind forms and logins are made from. */
+/** The parts of the service that the pages behind forms and logins depend on. */
 export interface DeskParts
   extends
     PageParts,
@@ -20,11 +20,11 @@ export interface DeskParts
     Pick<OpenProposals, 'hostReview' | 'drafts' | 'reports' | 'notify'> {
   readonly config: {
     readonly demo: { readonly people: readonly DemoPerson[] } | null;
-    /** The private file that says who is blocked; null if that is in the repository. */
+    /** The private block list; null if the list is in the repository. */
     readonly blocked: string | null;
   };
   readonly store: Catalogue['store'];
-  /** Returns the text of a file of the catalogue as it is on disk, by its path; undefined if it cannot be read. */
+  /** Returns the text of a file of the catalogue on disk, by path; undefined if it cannot be read. */
   readonly readFile: (path: string) => string | undefined;
   readonly ownAttention: ListOwn;
   readonly repositoryOpener: RepositoryOpener;
@@ -36,7 +36,7 @@ export interface DeskParts
   readonly log: Log;
 }
 
-/** The same where proposals are taken. */
+/** The parts if the service takes proposals. */
 export interface ProposalParts extends DeskParts {
   readonly proposals: Proposals;
   readonly drafts: NonNullable<OpenProposals['drafts']>;

@@ -10,7 +10,7 @@ import { type Site, useLanguage, useVisit } from '../../site/page/page-context.t
 
 interface MessagePageProps {
   readonly title: MessageKey;
-  /** The address and the text of the way on. */
+  /** The address and the text of the link. */
   readonly to: string;
   readonly action: MessageKey;
 }
@@ -31,8 +31,8 @@ export function MessagePage(props: RenderableProps<MessagePageProps>): VNode {
 }
 
 /**
- * Responds with a page that continues to the login by itself, which returns to `to`. A form cannot redirect there:
- * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
+ * Responds with a page that continues to the login by itself; the login returns to `to`. A form cannot redirect there,
+ * because browsers apply `form-action` to every redirect after a form, and this one goes to the provider.
  * @param to a path of this site
  * @param key the text that says what the login is for
  */
@@ -49,7 +49,7 @@ export function sendLogInPage(ctx: Context, site: Site, to: string, key: Message
 }
 
 /**
- * Says that nothing is taken from an account, or with a bot; to a maintainer also why. Null if nothing is blocked.
+ * Tells an account that it is blocked, or that a bot is; tells a maintainer also why. Null if nothing is blocked.
  * @param props.blocked the account by default
  */
 export function BlockedNotice({ blocked }: { readonly blocked?: BlockedName }): VNode | null {

@@ -5,13 +5,13 @@ import { Prose, type ProseProps, withoutBidiControls } from '../../site/page/ele
 import { useLanguage } from '../../site/page/page-context.tsx';
 
 export interface PreviewProps extends Pick<ProseProps, 'html' | 'retry'> {
-  /** Undefined for what is not a bot. */
+  /** Undefined for files that do not belong to a bot. */
   readonly preview: Pick<ListedBot, 'bot' | 'locale' | 'authors'> | undefined;
-  /** The text whose HTML it is. */
+  /** The source of the rendered text. */
   readonly page: string;
 }
 
-/** The card and the page of a bot as they will be. The card leads nowhere. */
+/** The card and the page of a bot as they will look. Links of the card are disabled. */
 export function Preview({ preview, page, ...rendered }: PreviewProps): VNode | null {
   const { text, locale: own } = useLanguage();
   if (preview === undefined) return page === '' ? null : <Prose {...rendered} locale={own} text={page} />;

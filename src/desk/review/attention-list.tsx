@@ -3,7 +3,7 @@ import { useLanguage } from '../../site/page/page-context.tsx';
 import { NameLink } from '../../site/page/elements.tsx';
 import { type Attention, type AttentionItem, toMessageValues } from '../../site/discover/attention.ts';
 
-/** What needs attention by kind, each with a link to the form that fixes it. Long lists are folded. */
+/** The listings that need attention, by kind, each with a link to the form that fixes it. Long lists are folded. */
 export function AttentionList({ attention }: { readonly attention: Attention }): VNode {
   const { t, integer } = useLanguage();
   const groups = attention.groups.filter(({ total }) => total > 0);
@@ -43,7 +43,7 @@ function Item({ item }: { readonly item: AttentionItem }): VNode {
   );
 }
 
-/** What is wrong, with the address and the message of what failed. */
+/** Describes a problem, with the failed address and its message. */
 export function AttentionText({ item }: { readonly item: AttentionItem }): VNode {
   const { t, text, day } = useLanguage();
   const { url, message } = item.values;

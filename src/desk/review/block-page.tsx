@@ -30,8 +30,9 @@ import type { ProposalParts } from '../page/desk-parts.ts';
 export type ReviewHandler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
 /**
- * Returns the handlers of a path: `show` shows the bots that it concerns to block somebody, or the list if the address names
- * nobody; `act` blocks or unblocks, or ends the token of a bot; `keepForm` keeps the reason through a login.
+ * Returns the handlers of the blocking page. `show` shows the bots that a block would affect, or the whole list if the
+ * address names nobody. `act` blocks, unblocks, or revokes the token of a bot. `keepForm` keeps the typed reason
+ * during a login.
  */
 export function createBlockHandlers(
   { site, bots, blocked, proposals, drafts, tokens, config }: ProposalParts,
@@ -98,7 +99,8 @@ async function readForm(ctx: Context): Promise<URLSearchParams> {
 /** @throws as toBlockedChange, and {ProblemError} bad-request */
 function readChange(fields: URLSearchParams): BlockedChange {
   const kind = kinds.find((known) => known === fields.get('kind'));
-  if (kind === undefined) throw new ProblemError('bad-request', 'the kind is none of account, bot and host');
+  if (kind === undefined)
+    throw new ProblemError('bad-request', 'the kind is not one of account, bot and host');
   const reason = toOneLine(fields.get('reason') ?? '', maxReasonLength) || undefined;
   const name = (fields.get('name') ?? '').trim();
   return toBlockedChange(kind, name, { reason, ends: fields.get('act') === 'unblock' });
@@ -106,12 +108,12 @@ function readChange(fields: URLSearchParams): BlockedChange {
 
 const kinds = ['account', 'bot', 'host'] as const satisfies readonly BlockedName['kind'][];
 
-/** Somebody who is blocked, or may be, with the day since when. */
+/** An entry of the block list, or a candidate for it, with the day of the block. */
 interface ListedBlock extends BlockedName {
   readonly since?: string | undefined;
 }
 
-/** Lists who is blocked, the last ones first. */
+/** Returns the entries of the block list, newest first. */
 export function listBlocked(blocked: Blocked): ListedBlock[] {
   const all = kinds.flatMap((kind) =>
     Object.entries(blocked[`${kind}s`]).map(([name, entry]) => ({ reason: undefined, ...entry, kind, name })),
@@ -121,11 +123,11 @@ export function listBlocked(blocked: Blocked): ListedBlock[] {
 
 export interface BlockedListProps {
   readonly entries: readonly ListedBlock[];
-  /** Whether only the command changes who is blocked. */
+  /** Whether the block list is private, so that only the command can change it. */
   readonly isPrivate: boolean;
 }
 
-/** A form that leads to the page that blocks somebody, and who is blocked, each with a button that ends it. */
+/** A form that opens the blocking page, and the block list, each entry with a button that ends it. */
 export function BlockedList({ entries, isPrivate }: BlockedListProps): VNode {
   const { t, text, href } = useLanguage();
   return (
@@ -161,11 +163,11 @@ export function BlockedList({ entries, isPrivate }: BlockedListProps): VNode {
 }
 
 interface BlockPageProps extends BlockFormProps {
-  /** The bots that it concerns. */
+  /** The bots that the block affects. */
   readonly bots: readonly IndexedBot[];
 }
 
-/** The bots that it concerns to block somebody, and the buttons. */
+/** The bots that a block affects, and the buttons. */
 function BlockPage(props: BlockPageProps): VNode {
   const { target, bots } = props;
   const { t, text } = useLanguage();
@@ -202,7 +204,7 @@ function BlockPage(props: BlockPageProps): VNode {
   );
 }
 
-/** Lists who else of a bot can be blocked: its authors, and the hosts of its links but for invite links of the platform. */
+/** Lists what else of a bot can be blocked: its authors, and the hosts of its links except for the platform's invite links. */
 function listOthers(bot: IndexedBot): Pick<BlockedName, 'kind' | 'name'>[] {
   const { invite, website, support } = parseListElement(bot);
   const links = [invite, website, support].filter((link) => link !== null && readInvite(link) === undefined);
@@ -216,7 +218,7 @@ interface BlockFormProps extends Pick<BlockedListProps, 'isPrivate'> {
   readonly isBlocked: boolean;
 }
 
-/** Why somebody is blocked, and since when, with the button that ends that, or else the field and the button that block. */
+/** The reason and day of a block with the button that ends it, or the field and the button for a new block. */
 function BlockForm({ target, isBlocked, isPrivate }: BlockFormProps): VNode {
   const { t, text, href, day } = useLanguage();
   const { kind, name, reason, since = '' } = target;
@@ -255,10 +257,10 @@ function BlockForm({ target, isBlocked, isPrivate }: BlockFormProps): VNode {
   );
 }
 
-/** Bots that are named. */
+/** Maximum number of bots that are listed. */
 const maxBots = 100;
 
-/** Characters, as the schema has it. */
+/** In characters, as in the schema. */
 const maxReasonLength = 500;
 
 const maxFormBytes = 16 * 1024;

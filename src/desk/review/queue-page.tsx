@@ -28,37 +28,40 @@ import {
 } from './review-page.tsx';
 import type { Review } from './reviews.ts';
 
-/** The lists of the review. */
+/** The tabs of the review. */
 export const tabs = ['waiting', 'reports', 'attention', 'decided', 'blocked'] as const;
 export type Tab = (typeof tabs)[number];
 
 export interface QueueRow {
   readonly proposal: Proposal;
-  /** Undefined if the proposal cannot be read: its own page responds with the reason, so its row has the form that declines it. */
+  /**
+   * Undefined if the proposal cannot be read. Its page responds with the reason then, so the row itself has the form
+   * that declines it.
+   */
   readonly review: Review | undefined;
   readonly name: string;
-  /** How many listed bots name the proposer as an author. */
+  /** The number of listed bots that name the proposer as an author. */
   readonly botCount: number;
-  /** Whether the account has neither a bot nor another proposal. */
+  /** Whether the account has no bot and no other proposal. */
   readonly isFirst: boolean;
 }
 
 interface QueuePageProps
   extends LastDecisionProps, VisitorReportListProps, Pick<PageLinksProps, 'page' | 'pages'> {
   readonly tab: Tab;
-  /** The repository at the Git host, where that is where proposals are reviewed; else null. */
+  /** The repository at the Git host if proposals are reviewed there; otherwise null. */
   readonly host: string | null;
-  /** How many proposals wait. */
+  /** The number of waiting proposals. */
   readonly waiting: number;
-  /** Those of this page, waiting or decided: the ones that were sent first, or decided about last, come first. */
+  /** The proposals of this page: waiting ones by the time they were sent, or decided ones with the latest decision first. */
   readonly rows: readonly QueueRow[];
-  /** How long half of the last decisions took, in milliseconds. */
+  /** The median time to a decision, in milliseconds. */
   readonly median: number | undefined;
   readonly attention: Attention;
   readonly blocked: BlockedListProps;
 }
 
-/** What waits for a maintainer, in a tab for each kind. */
+/** The work that waits for a maintainer, in a tab for each kind. */
 export function QueuePage(props: QueuePageProps): VNode {
   const { tab, host, waiting, reports, attention, median, page, pages } = props;
   const { t, text, href, duration, integer } = useLanguage();
@@ -192,7 +195,7 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
   );
 }
 
-/** What to look at first in a proposal. */
+/** The most important thing to check in a proposal. */
 function Mark({ invite, details, findings, isAgain }: Review & { readonly isAgain: boolean }): VNode {
   const { t } = useLanguage();
   const [first] = findings;
@@ -208,10 +211,10 @@ function Mark({ invite, details, findings, isAgain }: Review & { readonly isAgai
   return <span class="passed">✓ {t('review.passed')}</span>;
 }
 
-/** Names of fields that a row has. */
+/** Maximum number of field names in a row. */
 const maxNames = 8;
 
-/** What was decided lately, also what waits for its proposer. */
+/** The recent decisions, including requests for changes. */
 function Decided({ rows }: QueuePageProps): VNode {
   const { t } = useLanguage();
   if (rows.length === 0) return <p class="muted">{t('review.noneDecided')}</p>;
@@ -232,7 +235,7 @@ interface VisitorReportListProps {
   readonly bots: Pick<BotIndex, 'get'>;
 }
 
-/** What visitors say about bots, each with a button that removes it. For maintainers only. */
+/** The reports of visitors, each with a button that removes it. Only for maintainers. */
 export function VisitorReportList({ reports, bots }: VisitorReportListProps): VNode {
   const { t } = useLanguage();
   if (reports.length === 0) return <p class="muted">{t('report.none')}</p>;

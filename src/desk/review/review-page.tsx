@@ -14,10 +14,10 @@ import { withoutBidiControls, Fact, LinkItem, NameLink, FaultItems } from '../..
 import { Layout } from '../../site/page/layout.tsx';
 import type { RelatedBots, Review } from './reviews.ts';
 
-/** A decision that was not taken, with the text that was sent. */
+/** A decision that was not carried out, with the text that was sent. */
 export interface FailedDecision extends Pick<Decision, 'state' | 'text'> {
   readonly reason: string;
-  /** What the form lacks, what has changed, or that a login came between. */
+  /** A missing part of the form, a change in the meantime, or a login that expired. */
   readonly problem: 'text' | 'reason' | 'changed' | 'asked' | 'blocked' | 'stands' | 'undecided' | 'expired';
 }
 
@@ -26,7 +26,7 @@ interface ShownPage {
   readonly preview: PreviewProps | undefined;
 }
 
-/** A proposal with the name of what it is about. */
+/** A proposal and the name of its subject. */
 export interface NamedProposal {
   readonly proposal: Proposal;
   readonly name: string;
@@ -34,19 +34,19 @@ export interface NamedProposal {
 
 interface ReviewPageProps extends LastDecisionProps {
   readonly review: Review;
-  /** The pages that change, as they are, unless they are new, and as proposed, unless that has errors. */
+  /** For each changed page: the current version unless it is new, and the proposed version unless it has errors. */
   readonly previews: readonly (readonly ShownPage[])[];
   readonly related: RelatedBots;
   /** Other proposals of the account, open and closed. */
   readonly others: readonly NamedProposal[];
-  /** Those that wait before and after it. */
+  /** The proposals that wait before and after this one. */
   readonly previous: Proposal | undefined;
   readonly next: Proposal | undefined;
-  /** Undefined if the page is only opened. */
+  /** Undefined if the page was only opened. */
   readonly failed: FailedDecision | undefined;
 }
 
-/** A proposal, what it changes, and the buttons that decide about it. */
+/** A proposal, its changes, and the buttons that decide about it. */
 export function ReviewPage(props: ReviewPageProps): VNode {
   const { review, failed } = props;
   const language = useLanguage();
@@ -127,10 +127,10 @@ function Checked({ review: { findings } }: { readonly review: Review }): VNode {
   );
 }
 
-/** Findings of a kind that are listed. */
+/** Maximum number of findings of a kind that are listed. */
 const maxFindings = 50;
 
-/** The links of the proposed page, which a reviewer opens. */
+/** The links of the proposed page, for the reviewer to open. */
 function Links({ bot: { invite, website, support, codehost } }: { readonly bot: BotRecord }): VNode {
   const { t } = useLanguage();
   return (
@@ -152,7 +152,7 @@ function Links({ bot: { invite, website, support, codehost } }: { readonly bot: 
   );
 }
 
-/** Similar bots, and what else is of the account. */
+/** Similar bots, and other bots and proposals of the account. */
 function Related({ related, others }: ReviewPageProps): VNode {
   const { t, href } = useLanguage();
   const listBots = (bots: readonly IndexedBot[]): VNode[] =>
@@ -182,7 +182,7 @@ function Related({ related, others }: ReviewPageProps): VNode {
   return <>{panels}</>;
 }
 
-/** The buttons. On a phone they stay at the bottom of the screen. */
+/** The buttons that decide. On a phone, they stay at the bottom of the screen. */
 function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
   const { t, href } = useLanguage();
   const { conflicts, proposal } = review.details;
@@ -228,7 +228,7 @@ function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
   );
 }
 
-/** The keys of the review, shown where scripts run, with a box that turns them off. */
+/** The keyboard shortcuts of the review, shown if scripts run, with a box that turns them off. */
 export function KeysHint(): VNode {
   const { t } = useLanguage();
   return (
@@ -259,7 +259,7 @@ interface RefusalProps {
   readonly failed?: FailedDecision | undefined;
 }
 
-/** A button that opens the form of a decision with words to the proposer. */
+/** A button that opens the form of a decision with a text for the proposer. */
 export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
   const { t } = useLanguage();
   const { site } = useVisit();
@@ -298,10 +298,10 @@ export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
   );
 }
 
-/** UTF-16 units of the words of a reviewer. */
+/** UTF-16 units of a reviewer's text. */
 export const maxTextLength = 1000;
 
-/** Returns what kind of proposal it is. */
+/** Returns the kind of a proposal as a text of the interface. */
 export function describeKind(
   { kind, pages }: Pick<Review, 'kind' | 'pages'>,
   { t, languageName }: Pick<PageLanguage, 't' | 'languageName'>,
@@ -315,14 +315,14 @@ export function FieldNames({ names }: { readonly names: readonly string[] }): VN
   return <>{names.map((name, i) => [i > 0 && ', ', <FieldName key={name} name={name} />])}</>;
 }
 
-/** What the last decision did; undefined if the page was opened without one. */
+/** The last decision; undefined if the page was opened without one. */
 export interface LastDecisionProps {
   readonly last:
     | { readonly name: string; readonly proposal: Proposal; readonly isShared: boolean }
     | undefined;
 }
 
-/** What the last decision did, with a button for its reviewer that takes it back. */
+/** The result of the last decision, with a button for its reviewer that takes it back. */
 export function LastDecision({ last }: LastDecisionProps): VNode | null {
   const { t } = useLanguage();
   const { viewer } = useVisit();
@@ -346,7 +346,7 @@ export function LastDecision({ last }: LastDecisionProps): VNode | null {
   );
 }
 
-/** How to undo an accepted proposal: the form of the bot, and lines for a clone. Nothing for other ends. */
+/** Explains how to undo an accepted proposal: the form of the bot, and commands for a clone. Empty for other decisions. */
 export function Undo({
   proposal: { state, subject, commit },
 }: {

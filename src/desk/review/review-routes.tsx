@@ -30,10 +30,10 @@ import { createReviewReader, findRelated, renderPreview } from './reviews.ts';
 import type { ProposalParts } from '../page/desk-parts.ts';
 
 /**
- * Adds the pages of the review, for maintainers only: each request reads from the last commit who is one. `/review` has
- * what waits, `/review/:subject/:account` a proposal, `/review/blocked` who is blocked. A decision is about the version that the form carries. Forms need a
- * login of the last hour, and are kept through it.
- * Where proposals are reviewed at the Git host, only `/review` is there, without them.
+ * Adds the pages of the review. Only maintainers may open them; each request reads them from the last commit.
+ * `/review` has the waiting work, `/review/:subject/:account` a proposal, `/review/blocked` the block list. A decision
+ * is about the version that the form names. Forms require a login of the last hour, and are kept during a new login.
+ * If proposals are reviewed at the Git host, only `/review` exists, without proposals.
  */
 export function addReviewRoutes(router: Router, parts: ProposalParts): void {
   const { site, bots, authors, viewerOf, proposals, drafts } = parts;
@@ -42,7 +42,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
   const findAttention = async (): Promise<Attention> =>
     await parts.cache.get('attention', async () => await readAttention(parts));
 
-  /** @param keepForm for a form: keeps what was typed while the person logs in, and returns the path that shows it again */
+  /** @param keepForm for a form: keeps the typed text while the person logs in, and returns the path that shows it again */
   const forMaintainers =
     (handle: ReviewHandler, keepForm?: (ctx: Context) => string | Promise<string>) =>
     async (ctx: Context): Promise<void> => {
@@ -53,7 +53,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       else if (keepForm) sendLogInPage(ctx, site, await keepForm(ctx), 'review.logIn');
       else redirectTo(ctx, href(withParameter('/login', 'to', href(ctx.path))));
     };
-  /** Says who may review. */
+  /** Responds that only maintainers may review. */
   const sendRefusal = (ctx: Context, viewer: Viewer): void => {
     const { t, href } = site.languages.of(ctx);
     const to = href(withParameter('/login?account=other', 'to', href(reviewPath)));
@@ -64,7 +64,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     );
     sendOnce(ctx, { site, viewer }, page, 403);
   };
-  /** Returns the proposal that a path names, or the last one that it named. */
+  /** Returns the current or last proposal of a subject and an account. */
   const findLast = (about = '', account = ''): Proposal | undefined => {
     const [subject, accountId] = [parseSubject(about), parseAccountId(account)];
     return subject && accountId && proposals.list.findLast(subject, accountId);
@@ -82,7 +82,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       last: { name: await readName(proposal), proposal, isShared: params.get('shared') !== 'no' },
     };
   };
-  /** Returns the name of what a proposal is about, as proposed; the subject itself if it cannot be read. */
+  /** Returns the proposed name of a proposal's subject; the subject itself if it cannot be read. */
   const readName = async (proposal: Proposal): Promise<string> =>
     (await readReview(proposal).catch(() => undefined))?.name ?? proposal.subject;
   const toRow = async (proposal: Proposal): Promise<QueueRow> => {
@@ -159,7 +159,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     sendOnce(ctx, { site, viewer }, <ReviewPage {...props} />, failed ? statuses[failed.problem] : 200);
   };
 
-  /** Shows a proposal, with what was typed before the login where the address names that. */
+  /** Shows a proposal, with the text that was typed before a login if the address names it. */
   const openProposal: ReviewHandler = async (ctx, viewer) => {
     const id = parseQuery(ctx).get('draft');
     if (id === null) return await showProposal(ctx, viewer);
@@ -246,7 +246,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
 
 const reportsPath = `${reviewPath}?tab=reports`;
 
-/** The fields of the forms that decide. */
+/** The fields of the forms for decisions. */
 type TypedDecision = Readonly<Record<'version' | 'decision' | 'reason' | 'text', string>>;
 
 async function readDecision(ctx: Context): Promise<TypedDecision> {
@@ -264,7 +264,7 @@ function parseDecision(fields: URLSearchParams): TypedDecision {
   };
 }
 
-/** Other proposals of the account that are shown. */
+/** Maximum number of other proposals of the account that are shown. */
 const maxOthers = 10;
 
 const states = ['accepted', 'changes-asked', 'declined'] as const satisfies readonly Decision['state'][];

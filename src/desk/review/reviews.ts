@@ -32,29 +32,29 @@ import { type ShownField, type ShownPageChange, toShownPages } from '../../site/
 import { listNamedAuthors, withoutBidiControls } from '../../site/page/elements.tsx';
 import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
 
-/** All that a reviewer sees of a proposal, but for the rendered pages. */
+/** The parts of a proposal that a reviewer sees, except for the rendered pages. */
 export interface Review {
   readonly details: ProposalDetails;
-  /** The bot's name as proposed. */
+  /** The proposed name of the bot. */
   readonly name: string;
   readonly kind: 'new' | 'edit' | 'translation';
   readonly pages: readonly ShownPageChange[];
   readonly invite: InviteChange;
-  /** What the checker finds, the errors first. */
+  /** The findings of the checker, errors first. */
   readonly findings: readonly {
     readonly severity: Finding['severity'];
     readonly faults: readonly Finding[];
   }[];
-  /** The bot as it is and as proposed; undefined if there is none, or its files are faulty. */
+  /** The bot before the change and as proposed; undefined if it does not exist or its files are faulty. */
   readonly before: BotRecord | undefined;
   readonly after: BotRecord | undefined;
-  /** Set once the bots were searched. */
+  /** Set once the bots have been searched. */
   related?: Promise<RelatedBots>;
 }
 
 /**
- * Returns a function that compares a proposal with the branch, or with what it was sent for, which also shows one that the
- * branch has: once for each version of it and commit of the branch.
+ * Returns a function that compares a proposal with the branch. With `sent`, it compares the proposal with the files it
+ * was sent for, which also shows a merged one. Results are cached by version of the proposal and commit of the branch.
  */
 export function createReviewReader(
   { proposals, blocked, cache }: ProposalParts,
@@ -73,7 +73,7 @@ export function createReviewReader(
   };
 }
 
-/** Counts the texts as often as they are in a review. */
+/** Counts texts as often as a review contains them. */
 function estimateBytes({ details: { before, changed }, pages }: Review): number {
   const fields = pages.flatMap((page) => page.fields).length;
   return [...before.values(), ...changed.values()].join('').length * 8 + fields * 500 + 5000;
@@ -113,7 +113,7 @@ function compare(details: ProposalDetails): Review {
   };
 }
 
-/** Returns a field with the name of the proposer in place of their account among authors. */
+/** Replaces the proposer's account among the authors by their name. */
 function nameProposer(field: ShownField, { proposer }: Proposal): ShownField {
   if (field.name !== 'authors') return field;
   const [before = '', after = ''] = [field.before, field.after].map((text) =>
@@ -125,7 +125,7 @@ function nameProposer(field: ShownField, { proposer }: Proposal): ShownField {
   return { ...field, before, after };
 }
 
-/** Parses the files of what is not a bot. */
+/** Parses the files that do not belong to a bot. */
 function parseOthers(texts: FileTexts): ComparedFile[] {
   return [...texts].map(([path, text]) => {
     const { locale = english } = parseCollectionName(path.slice(path.lastIndexOf('/') + 1)) ?? {};
@@ -136,8 +136,8 @@ function parseOthers(texts: FileTexts): ComparedFile[] {
 }
 
 /**
- * Renders a page of a bot as it is, or as proposed; undefined if the bot or the page is not there. Images come from our own
- * copies only.
+ * Renders the current or proposed page of a bot; undefined if the bot or the page does not exist. Images come only
+ * from our own copies.
  */
 export async function renderPreview(
   { authors, bots, markdown }: DeskParts,
@@ -158,15 +158,15 @@ export async function renderPreview(
   return { preview, page, html };
 }
 
-/** Listed bots that a reviewer compares a proposal with. */
+/** Listed bots to compare with a proposal. */
 export interface RelatedBots {
-  /** Other bots of this name, as people read it, or that the same invite link adds. */
+  /** Other bots with a name that looks the same, or with the same invite link. */
   readonly similar: readonly IndexedBot[];
   /** Other bots that name the proposer as an author. */
   readonly ofProposer: readonly IndexedBot[];
 }
 
-/** Finds the bots to compare a proposal with, in one pass over all bots. @param name,invite as proposed */
+/** Finds the bots to compare with a proposal, in one pass over all bots. @param name,invite as proposed */
 export async function findRelated(
   bots: Pick<BotIndex, 'sorted'>,
   { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
@@ -174,7 +174,7 @@ export async function findRelated(
   invite: string,
 ): Promise<RelatedBots> {
   const [nameKeys, inviteKey] = [toNameKeys(name), toInviteKey(invite)];
-  // Only records with these bytes are parsed: few, unless the invite is made for that.
+  // Only records with these bytes are parsed. They are few, unless the invite was made to match many.
   const mark = /client_id=\d+/.exec(invite)?.[0] ?? parseUrl(invite)?.hostname ?? '';
   const hasInvite = (bot: IndexedBot): boolean =>
     inviteKey !== undefined &&

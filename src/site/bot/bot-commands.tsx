@@ -4,9 +4,9 @@ import { type Locale, findLanguages } from '../../bot/locale.ts';
 import { useLanguage } from '../page/page-context.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';
 
-/** A command as it is used: a subcommand is one of its own. */
+/** A command as it is used: each subcommand is one. */
 interface Usage {
-  /** What is typed, or the entry of a menu. */
+  /** The text to type, or the entry of a menu. */
   readonly name: string;
   readonly options: readonly CommandOption[];
   readonly described: Command | CommandOption;
@@ -64,7 +64,7 @@ export function BotCommands(props: {
   );
 }
 
-/** So many more would make the page too large. */
+/** Maximum number of usages; more would make the page too large. */
 const maxUsages = 80;
 const minToFilter = 8;
 
@@ -78,11 +78,11 @@ function listUsages(command: Command, locale: Locale): Usage[] {
     if (inner.length > 0) return inner.flatMap((option) => list(option, `${name} `));
     return [{ name, options, described, isAdult }];
   };
-  // Others are entries of menus.
+  // The other types are entries of menus.
   return list(command, type === typed ? '/' : '');
 }
 
-/** Types of commands, and of options, in Discord's API. */
+/** Numbers of types of commands, and of options, in Discord's API. */
 const typed = 1;
 const [subcommand, group] = [1, 2];
 
@@ -91,7 +91,7 @@ function formatOption({ name, name_localizations, required = false }: CommandOpt
   return required ? own : `[${own}]`;
 }
 
-/** Returns the text in the nearest language to the reader's; undefined if there is none. */
+/** Returns the text in the language nearest to the reader's; undefined without texts. */
 function findLocalized(texts: CommandNames | null = {}, locale: Locale): string | undefined {
   const [nearest = ''] = findLanguages([locale], Object.keys(texts ?? {}) as Locale[]);
   return texts?.[nearest];

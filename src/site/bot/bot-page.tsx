@@ -56,10 +56,10 @@ import { Permissions } from './permissions.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 import { formatShareCardAddress } from './share.tsx';
 
-/** Adds the pages of bots. The name of a bot leads to its page, or to those that have it. */
+/** Adds the pages of bots. A path with a bot's name leads to its page, or to a list of all bots of that name. */
 export function addBotPages(addPage: AddPage, parts: PageParts): void {
   const { site, bots, store } = parts;
-  // The address of a bot without its end, or the public address.
+  // A bot's address without its end, or the public address.
   const shortened = basePathOf(site.baseUrl) === '/bots' ? '/' : '/?sort=popular';
   addPage('/bots', (ctx) => {
     ctx.status = 301;
@@ -78,7 +78,7 @@ export function addBotPages(addPage: AddPage, parts: PageParts): void {
   });
 }
 
-/** Returns how the page of a bot is made, in the language and with the images that the request selects. */
+/** Returns the view of a bot's page, in the language and with the images that the request selects. */
 async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot): Promise<PageView> {
   const { site, bots, counts, countHistory, markdown, authors } = parts;
   const { id, facts } = indexed;
@@ -138,10 +138,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
 const chartDays = 90;
 const maxCollections = 3;
 
-/**
- * Returns the age of a time in milliseconds, rounded down to minutes, hours or days, so that the page changes only with
- * its text.
- */
+/** Returns the age of a time in milliseconds, rounded down to minutes, hours or days, so that the page only changes with its text. */
 function computeAge(time: number | undefined): number | undefined {
   if (time === undefined) return undefined;
   const age = Math.max(Date.now() - time, 0);
@@ -150,17 +147,17 @@ function computeAge(time: number | undefined): number | undefined {
 }
 
 export interface BotPageProps extends Omit<BotHeadProps, 'name' | 'description'> {
-  /** Whether the bot has no page in the language of the reader. */
+  /** Whether the bot has no page in the reader's language. */
   readonly isForeign: boolean;
-  /** Its page in the language that it is shown in. */
+  /** The bot's page in the language in which it is shown. */
   readonly rendered: RenderedText;
   readonly facts: Omit<BotFactsProps, 'bot' | 'locale'>;
   readonly commands: readonly Command[];
   readonly panels: Omit<PanelsProps, 'bot' | 'headings' | 'reportedAge'>;
   readonly similar: readonly ListedBot[];
-  /** The address of its picture for previews of links; undefined if no images are made. */
+  /** The address of the share card; undefined if images are not made. */
   readonly shareCard: string | undefined;
-  /** The faults of its files, for their editor only. */
+  /** The faults of the bot's files, shown only to their editor. */
   readonly faults: readonly Fault[];
 }
 
@@ -198,7 +195,7 @@ export function BotPage(props: BotPageProps): VNode {
   );
 }
 
-/** Says which language the page is in, with a link to translate it into that of the reader, if a page may be in that. */
+/** Names the language of the page, with a link to translate it into the reader's, if pages may be in that language. */
 function OtherLanguage({ bot, locale }: ShownBot): VNode {
   const { site } = useVisit();
   const { t, href, languageName, locale: own, locales } = useLanguage();
@@ -217,7 +214,7 @@ function OtherLanguage({ bot, locale }: ShownBot): VNode {
   );
 }
 
-/** Says why the images are blurred, with a link that shows them. */
+/** Explains why the images are blurred, with a link that shows them. */
 function Veil({ bot, html }: Pick<ShownBot, 'bot'> & { readonly html: Html }): VNode | null {
   const { t, requested } = useLanguage();
   const { avatar, cover, preview } = bot.cachedImages;
@@ -230,7 +227,7 @@ function Veil({ bot, html }: Pick<ShownBot, 'bot'> & { readonly html: Html }): V
   );
 }
 
-/** Screenshots in one row that scrolls. Each opens in place, by an address of its own, which the way back closes. */
+/** Screenshots in one scrolling row. Each opens in place under its own address; the browser's back button closes it. */
 function Screenshots({
   bot,
   blurImages,
@@ -302,7 +299,7 @@ function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode
   );
 }
 
-/** The faults of a bot's files, for their editor. */
+/** The faults of a bot's files, shown only to their editor. */
 function Faults({
   faults,
   advice,
@@ -320,7 +317,7 @@ function Faults({
   );
 }
 
-/** The page of a bot whose files have never been valid, for their editor. */
+/** The page of a bot whose files have never been valid, shown only to their editor. */
 function FaultyBotPage({ id, faults }: { readonly id: string; readonly faults: readonly Fault[] }): VNode {
   return (
     <Layout title={id}>
@@ -332,7 +329,7 @@ function FaultyBotPage({ id, faults }: { readonly id: string; readonly faults: r
   );
 }
 
-/** The facts of a bot's page for search engines. */
+/** The values that describe a bot's page to search engines. */
 export interface DescribedBot
   extends
     Omit<ShownBot, 'bot'>,
@@ -342,9 +339,9 @@ export interface DescribedBot
 }
 
 /**
- * Describes the page of a bot in one of its languages, and the bot as an application, with facts from its file and its
- * last posted count only. A preview in a chat is not blurred, so a bot for adults has no image.
- * @param category what the list of its category is called
+ * Describes a bot's page in one language, and the bot as an application, only with facts from its file and its last
+ * count. Previews in chats are not blurred, so a bot for adults has no image.
+ * @param category the title of the category's list
  */
 export function createBotMeta(page: DescribedBot, category: string): PageMeta {
   const { bot, site, locale, name, description, count, shareCard, authors } = page;

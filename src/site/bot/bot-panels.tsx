@@ -39,32 +39,32 @@ import { useLanguage, useVisit } from '../page/page-context.tsx';
 import { CountChart } from './count-chart.tsx';
 import { ShareCodes } from './share.tsx';
 
-/** A bot in the language that its page is in. */
+/** A bot in the language of its page. */
 export interface ShownBot {
   readonly bot: BotRecord;
   readonly locale: Locale;
-  /** In that language, ready to be shown. */
+  /** The name in that language, safe to show. */
   readonly name: string;
   readonly description: string;
 }
 
 export interface PanelsProps {
   readonly bot: BotRecord;
-  /** What matters for trust and changed in the last 90 days. */
+  /** The changes of the last 90 days that matter for trust. */
   readonly trustChanges: readonly TrustChange[];
-  /** The counts of the last 90 days, as far as there are any. */
+  /** The counts of the last 90 days; some days may be missing. */
   readonly counts: readonly CountAt[];
-  /** How long ago the bot reported its count; milliseconds. */
+  /** Milliseconds since the bot reported its count. */
   readonly reportedAge: number | undefined;
   readonly headings: readonly Heading[];
   readonly sameAuthor: readonly IndexedBot[];
-  /** Some of those that have the bot. */
+  /** Some of the collections that include the bot. */
   readonly collections: readonly ShownCollection[];
 }
 
 /**
- * The column next to a bot's page: what changed, its counts, what is on the page, other bots of its author. On phones it
- * comes after the page: what is painted first would be moved by a page that arrives later.
+ * The column next to a bot's page: recent changes, counts, contents of the page, other bots of the author. On phones
+ * it follows the page, because a page that arrives later would move it.
  */
 export function BotPanels(props: PanelsProps): VNode {
   const { text } = useLanguage();
@@ -96,7 +96,7 @@ function Lately({ trustChanges }: PanelsProps): VNode | null {
   );
 }
 
-/** A bot's counts in the last 90 days, and when it last reported one. */
+/** The bot's counts in the last 90 days, and the time of the last one. */
 function CountsPanel({ counts, reportedAge }: PanelsProps): VNode | null {
   const { t, ago } = useLanguage();
   if (reportedAge === undefined) return null;
@@ -111,7 +111,7 @@ function CountsPanel({ counts, reportedAge }: PanelsProps): VNode | null {
   );
 }
 
-/** Links to the headings of a page that has at least three. Those of the second level only where the first has few. */
+/** Links to the headings of a page with at least three. Those of the second level are shown only if the first level has few. */
 function Contents({ headings }: PanelsProps): VNode | null {
   const { t } = useLanguage();
   if (headings.length < minHeadings) return null;
@@ -136,7 +136,7 @@ function Contents({ headings }: PanelsProps): VNode | null {
 const minHeadings = 3;
 const maxHeadings = 20;
 
-/** Other bots of the same author, and the collections that have the bot. */
+/** Other bots of the same author, and collections that include the bot. */
 function More({ bot, sameAuthor, collections }: PanelsProps): VNode | null {
   const { t, href } = useLanguage();
   const author = bot.authors.find((id) => sameAuthor[0]?.facts.authors.includes(id));
@@ -169,7 +169,7 @@ function More({ bot, sameAuthor, collections }: PanelsProps): VNode | null {
   );
 }
 
-/** What can be done with the listing, for visitors and owners, in one row at the end of the page. */
+/** Actions on the listing, for visitors and owners, in one row at the end of the page. */
 export function Listing(props: ShownBot): VNode {
   const { bot, locale, name } = props;
   const { site, viewer } = useVisit();
@@ -214,13 +214,13 @@ export function Listing(props: ShownBot): VNode {
 
 export interface BotHeadProps extends ShownBot {
   readonly blurImages: boolean;
-  /** Its authors who have a name. */
+  /** The authors who have a name. */
   readonly authors: readonly NameLinkProps[];
-  /** Who last reviewed the bot, by name, and when; undefined if that is not known. */
+  /** The last review of the bot, with the reviewer's name; undefined if unknown. */
   readonly review: (Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string }) | undefined;
 }
 
-/** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
+/** The top of a bot's page: cover, name, description, and the link to add the bot, at the same height for every bot. */
 export function BotHead(props: BotHeadProps): VNode {
   const { bot, locale, blurImages, name, description } = props;
   const { t, text } = useLanguage();
@@ -259,7 +259,7 @@ export function BotHead(props: BotHeadProps): VNode {
   );
 }
 
-/** Who made the bot, and who last reviewed it. */
+/** The authors of the bot, and its last reviewer. */
 function Credits({ bot, authors, review }: BotHeadProps): VNode {
   const { t, day, href } = useLanguage();
   return (
@@ -285,7 +285,7 @@ function Credits({ bot, authors, review }: BotHeadProps): VNode {
   );
 }
 
-/** The id of the sentence that says what verified means. */
+/** The id of the sentence that explains "verified". */
 const verifiedId = 'verified';
 
 function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecord }): VNode {
@@ -317,12 +317,12 @@ function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecor
 export interface BotFactsProps extends Pick<ListedBot, 'count' | 'growth'> {
   readonly bot: BotRecord;
   readonly locale: Locale;
-  /** How long ago the bot reported its count, and its listing was updated; milliseconds. */
+  /** Milliseconds since the bot reported its count, and since its listing was updated. */
   readonly reportedAge: number | undefined;
   readonly editedAge: number;
 }
 
-/** What decides whether a bot is worth a try: always the same six facts, with a dash for what is not known. */
+/** The facts for deciding whether to try a bot: always the same six, with a dash for unknown ones. */
 export function BotFacts(props: BotFactsProps): VNode {
   const { bot, editedAge, reportedAge } = props;
   const language = useLanguage();
@@ -351,7 +351,7 @@ export function BotFacts(props: BotFactsProps): VNode {
 
 const unknown = '–';
 
-/** Says in how many servers a bot is; null if that is not known. For components only. */
+/** Formats the number of a bot's servers; null if unknown. Only for components. */
 export function useServerCount({ count, growth }: Pick<ListedBot, 'count' | 'growth'>): VNode | null {
   const { integer } = useLanguage();
   if (count === undefined) return null;
@@ -362,7 +362,7 @@ export function useServerCount({ count, growth }: Pick<ListedBot, 'count' | 'gro
   );
 }
 
-/** By how much the count has changed, unless that is less than half a percent. */
+/** The growth of the count; nothing below half a percent. */
 function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
   const { t } = useLanguage();
   if (Math.abs(growth) < 0.005) return null;
@@ -374,7 +374,7 @@ function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
   );
 }
 
-/** A link to the source code of a bot; null if it is not open. For components only. */
+/** A link to the bot's source code; null if it is not open. Only for components. */
 function useSource({ codehost }: ListedBot['bot']): VNode | null {
   const { t } = useLanguage();
   const address = toSourceAddress(codehost);
@@ -386,7 +386,7 @@ function useSource({ codehost }: ListedBot['bot']): VNode | null {
   );
 }
 
-/** Says how a bot is used: by what its record and its invite link say, nothing if they do not. For components only. */
+/** Describes how a bot is used, by its record and its invite link; empty if these do not say. Only for components. */
 export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VNode | null {
   const { t } = useLanguage();
   const { prefix, customisable, mentionable } = bot.trigger;
@@ -411,7 +411,7 @@ export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VN
   );
 }
 
-/** The language that the page is in, as a menu where there are others. */
+/** The language of the page, as a menu if there are others. */
 function LanguagesOfBot({ bot, locale }: BotFactsProps): VNode {
   const { href } = useLanguage();
   const all = Object.keys(bot.contents);

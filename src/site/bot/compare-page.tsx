@@ -16,7 +16,7 @@ import { Fact, withoutBidiControls } from '../page/elements.tsx';
 import type { AddPage, PageView } from '../page/html-response.ts';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 
-/** Adds the page that has the bots of the parameter `bots` side by side: ids, or parts of names. */
+/** Adds the page that shows the bots of the parameter `bots` next to each other. They are named by ids or parts of names. */
 export function addComparePage(addPage: AddPage, parts: PageParts): void {
   addPage('/compare', async (ctx) => await createCompareView(ctx, parts));
 }
@@ -58,20 +58,20 @@ async function createCompareView(ctx: Context, parts: PageParts): Promise<PageVi
 }
 
 const maxCompared = 4;
-/** How many bots that a search finds may have the name. */
+/** Maximum number of bots of the same name that a search may find. */
 const maxSameName = 10;
 const maxIdLength = 60;
 
-/** A bot, in a column of the table. */
+/** The column of a bot in the table. */
 interface Column extends Omit<ListedBot, 'namesLanguage' | 'authors'> {
   readonly trustChanges: readonly TrustChange[];
 }
 
 interface ComparePageProps {
   readonly columns: readonly Column[];
-  /** What the address names that is no bot of the list. */
+  /** The names in the address that match no bot. */
   readonly missing: readonly string[];
-  /** Whether the address names more bots than are compared. */
+  /** Whether the address names more bots than can be compared. */
   readonly isCut: boolean;
 }
 
@@ -115,9 +115,9 @@ function AnotherBot({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
   );
 }
 
-/** What a bot has in a row of the table. */
+/** A bot's cell in a row of the table. */
 interface Cell {
-  /** Differs from that of a bot with something else in the row; empty if nothing is known. */
+  /** Equal for bots with the same content in the row; empty if unknown. */
   readonly value: unknown;
   readonly content: ComponentChildren;
   readonly isAlarm?: boolean;
@@ -128,7 +128,7 @@ interface ComparedRow {
   readonly cells: readonly Cell[];
 }
 
-/** What differs between bots, and folded what is the same for all. */
+/** The differences between bots, and folded the rows that are the same for all. */
 function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
   const { t } = useLanguage();
   const facts = useFacts(columns).filter(({ cells }) => cells.some(({ value }) => value !== ''));
@@ -136,7 +136,7 @@ function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
   const same = [...facts, ...permissions].filter((row) => !differs(row));
   return (
     <>
-      {/* The roles are lost where a small screen lays out the rows as grids. */}
+      {/* Sets the roles, which are lost if a small screen shows the rows as grids. */}
       <table role="table">
         <colgroup>
           <col />
@@ -231,7 +231,7 @@ function Rows({ title, rows }: RowsProps): VNode | null {
   );
 }
 
-/** Returns the rows about bots, but for each permission. For components only. */
+/** Returns the rows about bots, except for permissions. Only for components. */
 function useFacts(columns: readonly Column[]): ComparedRow[] {
   const language = useLanguage();
   const { t, day, list, categoryName, languageName } = language;
@@ -283,7 +283,7 @@ function useFacts(columns: readonly Column[]): ComparedRow[] {
   ];
 }
 
-/** Returns a row for each permission that any of the bots asks for, but Administrator. For components only. */
+/** Returns a row for each permission that any bot asks for, except Administrator. Only for components. */
 function usePermissions(columns: readonly Column[]): ComparedRow[] {
   const { t } = useLanguage();
   const invites = columns.map(({ bot }) => bot.invite);
@@ -299,7 +299,7 @@ function usePermissions(columns: readonly Column[]): ComparedRow[] {
     }));
 }
 
-/** Whether an invite link adds commands only, for which a bot needs no permission. */
+/** Whether an invite link only adds commands, which need no permissions. */
 function isCommandsOnly(invite: string): boolean {
   return readInvite(invite)?.joins === false;
 }
@@ -308,7 +308,7 @@ function toTextCell(text: string): Cell {
   return { value: text, content: text };
 }
 
-/** Returns a cell with a sign for the eye, and a word for screen readers. */
+/** Returns a cell with a sign, and a word for screen readers. */
 function toMarkCell(isOn: boolean): Cell {
   return { value: isOn, content: <Mark isOn={isOn} /> };
 }

@@ -4,8 +4,8 @@ import type { CountAt } from '../../counts/count-history.ts';
 import { useLanguage } from '../page/page-context.tsx';
 
 /**
- * The counts of a bot over time: a line in the colour of the text with the last count at its end, the lowest and the
- * highest count, and a table of all behind it. Nothing if there are fewer than two days to compare.
+ * The counts of a bot over time: a line in the text colour with the last count at its end, the lowest and highest
+ * count, and a table of all counts. Empty for fewer than two days.
  * @param props.counts of days without gaps, ascending
  */
 export function CountChart({ counts }: { readonly counts: readonly CountAt[] }): VNode | null {
@@ -75,9 +75,9 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
 }
 
 /**
- * Returns the line through two or more counts as the `d` of an SVG path, in a box of 640 × 160: time from left to right, the
- * lowest count at the bottom and the highest at the top. What changes little stays around the middle: the box is at least
- * a quarter of the highest count high.
+ * Returns the line through two or more counts as the `d` of an SVG path, in a box of 640 × 160: time from left to
+ * right, the lowest count at the bottom, the highest at the top. The box is at least a quarter of the highest count
+ * high, so that small changes stay around the middle.
  */
 export function formatLinePath(counts: readonly CountAt[]): string {
   const range = findRange(counts);
@@ -88,19 +88,19 @@ export function formatLinePath(counts: readonly CountAt[]): string {
   return `M${points.join('L')}`;
 }
 
-/** Returns how far above the bottom of the box a count is. */
+/** Returns the height of a count above the bottom of the box. */
 function toChartHeight({ count }: CountAt, { lowest, highest }: CountRange): number {
   const span = Math.max(highest - lowest, highest / 4, 1);
   return chartHeight / 2 + ((count - (lowest + highest) / 2) / span) * (chartHeight - 2 * chartMargin);
 }
 
-/** The part of the picture that the line has; the number at its end is above it. */
+/** The height of the line in percent of the picture; the number at its end is above it. */
 const linePercent = 75;
 
 const chartWidth = 640;
 const chartHeight = 160;
 
-/** So that the line is not cut in half at the edges. */
+/** Keeps the line from being cut in half at the edges. */
 const chartMargin = 4;
 
 interface CountRange {

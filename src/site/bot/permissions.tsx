@@ -4,8 +4,8 @@ import { namePermissions, OtherScopes } from '../page/elements.tsx';
 import { useLanguage } from '../page/page-context.tsx';
 
 /**
- * The permissions that the bot's invite link requests, as far as the link is one that can be read: how many of them can do
- * harm, which opens to all of them.
+ * The permissions that a bot's invite link requests, if the link can be read: the number of harmful ones, which opens
+ * the whole list.
  */
 export function Permissions({ invite }: { readonly invite: string }): VNode {
   const { t } = useLanguage();
@@ -29,7 +29,7 @@ export function Permissions({ invite }: { readonly invite: string }): VNode {
   );
 }
 
-/** The id of their heading. */
+/** The id of the heading of permissions. */
 export const permissionsId = 'permissions';
 
 function Summary({ permissions, joins }: InvitePermissions): VNode {
@@ -51,7 +51,7 @@ function Summary({ permissions, joins }: InvitePermissions): VNode {
   );
 }
 
-/** The permissions that can do harm, then the others, folded. */
+/** The harmful permissions, then the others, folded. */
 function Stated(stated: StatedPermissions): VNode {
   const { t } = useLanguage();
   const { administrator } = stated;

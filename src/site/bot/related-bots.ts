@@ -11,19 +11,19 @@ import type { PageParts } from '../page/page-context.tsx';
 
 /** The bots of the catalogue in the groups that pages choose from. */
 export interface BotGroups {
-  /** Returns the bots on most servers among those that have the category and language of a bot and are for adults if it is. */
+  /** Returns the bots on most servers with the same category, language and adult rating as a bot. */
   readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly ComparedBot[];
-  /** Returns the bot whose name is the words of a path, such as `rooks-gambit`; null for several, undefined if there is none. */
+  /** Returns the bot whose name has the words of a path, such as `rooks-gambit`; null for several bots, undefined for none. */
   readonly named: (slug: string) => IndexedBot | null | undefined;
 }
 
 interface ComparedBot {
   readonly bot: IndexedBot;
-  /** Those of its name and description in the language of the group, each between line ends. */
+  /** The words of its name and description in the language of the group, each between line ends. */
   readonly words: string;
 }
 
-/** Groups all bots in one pass, and again after some seconds. */
+/** Groups all bots in one pass, at most once every few seconds. */
 export async function readGroups({
   bots,
   counts,
@@ -32,7 +32,7 @@ export async function readGroups({
   return await cache.get('groups', async () => await groupBots(await bots.sorted(), counts));
 }
 
-/** Returns other bots of the authors of a bot. */
+/** Returns other bots of a bot's authors. */
 export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord): IndexedBot[] {
   const others = new Set<IndexedBot>();
   for (const { bots } of authors)
@@ -44,8 +44,8 @@ export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord)
 }
 
 /**
- * Returns bots of the same category, each with the language in which it is compared: those of the first language that share
- * most words with this one, then those of the next one.
+ * Returns bots of the same category, each with the language in which it is compared: for each language in order, those
+ * that share most words with this bot.
  */
 export function findSimilarBots(
   { popular }: BotGroups,
@@ -67,11 +67,11 @@ export function findSimilarBots(
 const maxOfAuthor = 8;
 const maxSimilar = 3;
 
-/** How many bots of a group are compared with the bot of a page. */
+/** Maximum number of bots of a group that are compared with the bot of a page. */
 const groupSize = 60;
 
 async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): Promise<BotGroups> {
-  // Maps in maps: joining the three to one key would take longer than all else.
+  // Nested maps: joining the three values to one key would take longer than everything else.
   const [adult, general] = [new Map<Category, Groups>(), new Map<Category, Groups>()];
   const byName = new Map<string, IndexedBot | null>();
   const countOf = ({ id }: IndexedBot): number => counts.count(id) ?? -1;
@@ -96,7 +96,7 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
       return { bot, words: `\n${words.join('\n')}\n` };
     }));
   };
-  // A path of digits alone is an id.
+  // A path of only digits is an id.
   const named: BotGroups['named'] = (slug) => (/^\d*$/.test(slug) ? undefined : byName.get(slug));
   return { popular, named };
 }
@@ -106,7 +106,7 @@ type Groups = Map<Locale, PopularBots>;
 
 interface PopularBots {
   readonly first: FirstBots;
-  /** The same with their words, which are read once: reading them takes longer than all else on a page. */
+  /** The bots with their words, read once, because reading them takes longer than everything else on a page. */
   compared?: readonly ComparedBot[];
 }
 

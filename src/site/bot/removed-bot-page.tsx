@@ -11,10 +11,7 @@ import { sendOnce } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { AllBotsLink, prefersPage } from '../page/error-pages.tsx';
 
-/**
- * Responds 410 to a request for a bot that was removed, for its page as for all below it. In the API every unknown bot is
- * a 404.
- */
+/** Responds 410 to requests for the page of a removed bot, and for all paths below it. In the API, every unknown bot is a 404. */
 export function refuseRemovedBots(
   { site, viewerOf }: PageParts,
   removedAt: RemovedAt,

@@ -16,8 +16,8 @@ import { withoutBidiControls, CopyField } from '../page/elements.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 
 /**
- * Adds `/bots/:id/card.png`, the picture of a bot in previews of links, and `/bots/:id/badge.svg`, a small one for a bot's own
- * site, with its count or, without one, its name. In English.
+ * Adds `/bots/:id/card.png`, the picture of a bot in previews of links, and `/bots/:id/badge.svg`, a badge for the
+ * bot's own site with its count or, without one, its name. Both are in English.
  */
 export function addShareRoutes(router: Router, parts: PageParts): void {
   const { site, bots, counts, shareCards } = parts;
@@ -56,13 +56,13 @@ export function addShareRoutes(router: Router, parts: PageParts): void {
   });
 }
 
-/** Returns the address of the picture of a bot in one of its languages, another one for each content of it. */
+/** Returns the address of a bot's share card in one language. The address changes with the content of the card. */
 export function formatShareCardAddress(parts: PageParts, bot: BotListElement, locale: Locale): string {
   const version = toShareCardVersion(describeShareCard(parts, bot, locale));
   return `${parts.site.baseUrl}/bots/${bot.id}/card.png?locale=${locale}&v=${version}`;
 }
 
-/** A preview is not blurred, so a bot for adults is without its avatar. */
+/** Previews are not blurred, so the card of a bot for adults does not have its avatar. */
 function describeShareCard(
   { site: { languages, settings }, counts }: PageParts,
   bot: BotListElement,
@@ -92,7 +92,7 @@ interface ShareCodesProps extends Pick<ListedBot, 'bot' | 'locale'> {
   readonly name: string;
 }
 
-/** What to copy to share a bot: its address, and code that shows its badge on other sites. */
+/** The bot's address, and code that shows its badge on other sites, to copy. */
 export function ShareCodes({ bot, locale, name }: ShareCodesProps): VNode {
   const { t } = useLanguage();
   const { site } = useVisit();
@@ -128,7 +128,7 @@ function toBadgePath(id: string): string {
 /** The accent colour of assets/site.css in light pages. */
 const defaultAccent = '#3f4dba';
 
-/** Draws two texts next to each other, the second on a colour. */
+/** Draws two texts next to each other, the second on a coloured background. */
 function formatBadge(left: string, right: string): string {
   const [first, second] = [estimateWidth(left), estimateWidth(right)];
   const width = first + second;
@@ -143,10 +143,10 @@ function formatBadge(left: string, right: string): string {
 `;
 }
 
-/** Pixels, left and right of a text together. */
+/** Pixels to the left and right of a text together. */
 const paddingPx = 14;
 
-/** Estimates the width of a text of 11 pixels with its padding: letters of Chinese, Japanese and Korean are twice as wide. */
+/** Estimates the width of a text of 11 pixels with its padding. Chinese, Japanese and Korean letters are twice as wide. */
 function estimateWidth(text: string): number {
   const letters = [...new Intl.Segmenter().segment(text)];
   const width = letters.reduce((sum, { segment }) => sum + (wide.test(segment) ? 11.5 : 6.8), 0);

@@ -23,23 +23,23 @@ import type { MessageKey, Messages } from '../language/messages.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { withoutBidiControls, Fact, namePermissions } from '../page/elements.tsx';
 
-/** A value that differs, as text. Empty if there is none; both are where the value is not shown. */
+/** A value that differs, as text. `before` or `after` is empty without a value; both are if the value is not shown. */
 export interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
-  /** The words that differ: null if too many do, undefined until they are compared. */
+  /** The words that differ: null if they are too many, undefined until they are compared. */
   words?: readonly Words[] | null;
 }
 
-/** What changes in a page of a bot, as texts. */
+/** The changes of a page of a bot, as texts. */
 export interface ShownPageChange extends Omit<PageChange, 'fields'> {
   readonly fields: readonly ShownField[];
 }
 
-/** Changes, newest first, with their values as texts, and the commit after which the next ones begin. */
+/** Changes as texts, newest first, and the commit after which the next page begins. */
 export interface ShownChanges extends Omit<ChangesPage, 'changes'> {
   readonly changes: readonly (Omit<BotChange, 'pages'> & { readonly pages: readonly ShownPageChange[] })[];
 }
 
-/** Reads changes as `readBotChanges` does, with the words that differ. */
+/** Reads changes like `readBotChanges`, with the words that differ. */
 export async function readShownChanges(...options: Parameters<typeof readBotChanges>): Promise<ShownChanges> {
   const page = await readBotChanges(...options);
   const changes = page.changes.map((change) => ({ ...change, pages: toShownPages(change.pages) }));
@@ -64,7 +64,7 @@ function formatAny(value: unknown): string {
   return withoutBidiControls(isText ? texts.join('\n') : JSON.stringify(value));
 }
 
-/** Compares the words of each field, one slice of time after the other, where that was not done. */
+/** Compares the words of each field that was not compared yet, in slices of time. */
 export async function compareWords(pages: readonly ShownPageChange[]): Promise<void> {
   const slice = new TimeSlice();
   const end = performance.now() + maxWordsMs;
@@ -75,7 +75,7 @@ export async function compareWords(pages: readonly ShownPageChange[]): Promise<v
   }
 }
 
-/** Milliseconds in which the words of a page are compared. */
+/** Maximum time for comparing the words of a page. */
 const maxWordsMs = 500;
 
 export interface ChangedFieldsProps extends Partial<Pick<BotChange, 'hasOtherCommands'>> {
@@ -83,7 +83,7 @@ export interface ChangedFieldsProps extends Partial<Pick<BotChange, 'hasOtherCom
   readonly invite: InviteChange;
 }
 
-/** What changes for a server that adds the bot, and then the fields word by word. */
+/** The changes for a server that adds the bot, then the fields word by word. */
 export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFieldsProps): VNode {
   const { t, languageName, categoryName } = useLanguage();
   const namesLanguage = pages.length > 1 || pages.some(({ state }) => state !== 'edited');
@@ -143,7 +143,7 @@ function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNo
   );
 }
 
-/** The words of a value that change. Those of a page are folded. */
+/** The words of a value that change; folded for a page. */
 function ChangedWords({ name, before, after, words }: ShownField): VNode {
   const { t, categoryName } = useLanguage();
   const toShown = (value: string): string => (name === 'category' ? categoryName(value) : value);
@@ -164,7 +164,7 @@ function ChangedWords({ name, before, after, words }: ShownField): VNode {
   );
 }
 
-/** What was added or removed, with a word for screen readers. An addition that can do harm is not shown as good. */
+/** An addition or removal, with a word for screen readers. An addition that can do harm is not marked as good. */
 function Changed(props: {
   readonly added: boolean;
   readonly value: ComponentChildren;
@@ -184,7 +184,7 @@ function Changed(props: {
 /** A part of two texts: words that both have, or that were added or removed. */
 export type Words = Readonly<Pick<Change, 'value' | 'added' | 'removed'>>;
 
-/** Compares two texts word by word. Returns null if too many words differ or it takes too long. */
+/** Compares two texts word by word. Returns null if too many words differ or if it takes too long. */
 export function diffWords(before: string, after: string): readonly Words[] | null {
   const limits = { timeout: maxTextMs, maxEditLength: maxChangedWords };
   return diffWordsWithSpace(before, after, limits) ?? null;
@@ -203,7 +203,7 @@ export function WordDiff({ words }: { readonly words: readonly Words[] }): VNode
   return <>{parts}</>;
 }
 
-/** What is far from any change, in a part of a text that stays. */
+/** The part of an unchanged text that is far from any change. */
 const unchangedMiddle = /^(.{200})(?:.{100,})(.{200})$/su;
 
 /** The label of a form's field, or a key of the front matter. */
@@ -212,23 +212,23 @@ export function FieldName({ name }: { readonly name: string }): VNode {
   return label === name ? <code>{name}</code> : <>{label}</>;
 }
 
-/** Returns the label of a field of a bot's page; the name itself where it is a key that the form does not have. */
+/** Returns the label of a field of a bot's page, or the name itself if the form does not have the field. */
 export function formatFieldName(name: string, text: Messages['text']): string {
   const key = `field.${name}`;
   const label = text(key as MessageKey);
   return label === key || otherFields.has(name) ? name : label;
 }
 
-/** Labels that only other forms have. */
+/** Fields that only other forms have. */
 const otherFields = new Set(['id', 'locale', 'collection', 'title', 'bots']);
 
-/** Why people may trust a bot: what is new in it, with the names of accounts, and its last review. */
+/** The facts about the trust in a bot: recent changes with the names of accounts, and the last review. */
 export interface BotTrust {
   readonly changes: readonly TrustChange[];
   readonly review: AcceptedReview | undefined;
 }
 
-/** Reads why people may trust a page of a bot, from its history, which is read once for each of its commits. Without Git there is nothing. */
+/** Reads the facts about the trust in a page of a bot from its history, once per commit. Empty without Git. */
 export async function readBotTrust(
   { changes: index, authors, cache }: PageParts,
   id: BotId,
@@ -251,12 +251,12 @@ export async function readBotTrust(
   return { changes: named, review };
 }
 
-/** Returns the name of an account; its id where it has none. */
+/** Returns the name of an account, or else its id. */
 export function nameAccount(authors: Pick<AuthorIndex, 'findProfile'>, account: string): string {
   return withoutBidiControls(authors.findProfile(account)?.name ?? account);
 }
 
-/** What matters to who trusts a bot, in a sentence: what it has, and since when. */
+/** A change that matters for the trust in a bot, as a sentence with its date. */
 export function TrustChangeText({
   change: { kind, values, since },
 }: {

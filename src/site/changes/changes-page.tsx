@@ -12,7 +12,7 @@ import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { readShownChanges, ChangedFields, nameAccount, type ShownChanges } from './changed-fields.tsx';
 
-/** Adds the page of what changed in a bot. */
+/** Adds the page with the changes of a bot. */
 export function addChangesPage(addPage: AddPage, { site, bots, authors, changes: index }: PageParts): void {
   addPage('/bots/:id/changes', (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
@@ -37,14 +37,14 @@ export function addChangesPage(addPage: AddPage, { site, bots, authors, changes:
 
 interface ChangesPageProps extends ShownChanges {
   readonly bot: IndexedBot;
-  /** Its name in the language that fits the reader best. */
+  /** The name in the language that fits the reader best. */
   readonly name: string;
-  /** Whether all of the history was read. */
+  /** Whether all of the history has been read. */
   readonly isComplete: boolean;
   readonly authors: Pick<AuthorIndex, 'findProfile'>;
 }
 
-/** What changed in a bot, by whom and when. */
+/** The changes of a bot, with their authors and times. */
 function ChangesPage(props: ChangesPageProps): VNode {
   const { bot, name, authors, changes, next, isComplete } = props;
   const { site } = useVisit();

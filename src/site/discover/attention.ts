@@ -38,38 +38,38 @@ const kinds = [
   'no-count',
 ] as const;
 
-/** What a maintainer should look at. */
+/** A problem that a maintainer should look at. */
 export interface AttentionItem<Kind = (typeof kinds)[number]> {
   readonly kind: Kind;
   /** Null for a file that belongs to no bot. */
   readonly bot: BotId | null;
-  /** In the bot's default language; null if it is not served. */
+  /** In the bot's default language; null if the bot is not served. */
   readonly name: string | null;
-  /** The path of the form that fixes it; null for a file that was never valid, which has none. */
+  /** The path of the form that fixes the problem; null for a file that was never valid, which has no form. */
   readonly fixPath: string | null;
-  /** What the text of the kind says, `attention.<kind>.text`. Points in time are milliseconds since the epoch. */
+  /** The values of the text `attention.<kind>.text`. Times are in milliseconds since the epoch. */
   readonly values: AttentionValues;
 }
 
 type AttentionValues = Readonly<Record<string, string | number>>;
 
-/** What needs attention, by kind, the most urgent kind first. */
+/** The problems of the catalogue by kind, most urgent kind first. */
 export interface Attention {
   readonly groups: readonly {
     readonly kind: AttentionItem['kind'];
-    /** How many there are; of more than 500 the others are not among `items`. */
+    /** The total number of problems; at most 500 are in `items`. */
     readonly total: number;
     readonly items: readonly AttentionItem[];
   }[];
-  /** Whether Git could be read, for invites that ask for Administrator since a change. */
+  /** Whether Git could be read, which finds invites that newly ask for Administrator. */
   readonly isComplete: boolean;
 }
 
-/** The parts of the service that are searched. */
+/** The parts of the service that are searched for problems. */
 export interface AttentionSources {
   readonly store: Pick<Catalogue['store'], 'bots' | 'faults'>;
   readonly settings: { readonly current: Pick<CatalogueSettings, 'inactiveDays'> };
-  /** `current` is null if nobody can tell. */
+  /** `current` is null if the block list cannot be read. */
   readonly blocked: { readonly current: Blocked | null };
   readonly state: Pick<ReadonlyCounts, 'reportedAt'>;
   readonly countHistory: ReadonlyCountHistory;
@@ -78,8 +78,9 @@ export interface AttentionSources {
 }
 
 /**
- * Returns what needs attention. Looks at all bots, in slices of time.
- * @param beforeAdministrator the last known time at which each bot did not ask for it; undefined if Git cannot be read
+ * Finds the problems of all bots, in slices of time.
+ * @param beforeAdministrator the last known time at which each bot did not ask for Administrator; undefined if Git
+ * cannot be read
  */
 export async function listAttention(
   { store, settings, blocked, state, countHistory, images }: AttentionSources,
@@ -97,7 +98,7 @@ export async function listAttention(
     const id = parseFilePath(fault.path)?.id;
     if (fault.path !== faults[i - 1]?.path) add(toFaultItem(fault, id && bots.get(id)));
   }
-  // By name and by invite.
+  // Key: the name or the invite.
   const oldest = new Map<string, BotId>();
   const byAge = await sortInSlices(await bots.sorted(), (a, b) => a.facts.created - b.facts.created);
   await forEachInSlices(byAge, (bot) => {
@@ -131,11 +132,11 @@ export async function listAttention(
   return { groups, isComplete: beforeAdministrator !== undefined };
 }
 
-/** What an owner can fix. `since` in its values is when it began. */
+/** A problem that an owner can fix. `since` in its values is when it began. */
 export type OwnItem = AttentionItem<'faulty-file' | 'image-failed' | 'no-count'>;
 
 /**
- * Returns what the owners of bots can fix, of 500 bots at most: a count, for example, that was not posted for a week.
+ * Returns the problems that owners can fix in at most 500 bots: for example, a count that was not posted for a week.
  * @param countedAt returns when a bot last posted a count; undefined if it need not
  */
 export type ListOwn = (
@@ -145,7 +146,7 @@ export type ListOwn = (
 
 interface OwnSources extends Pick<AttentionSources, 'images' | 'state'> {
   readonly store: Pick<Catalogue['store'], 'faultsOf'>;
-  /** Returns when a file of the catalogue was last changed, by its path. */
+  /** Returns when a file of the catalogue was last changed, by path. */
   readonly modifiedAt: (path: string) => number;
 }
 
@@ -168,12 +169,12 @@ export async function listOwnAttention(
   return items;
 }
 
-/** Returns what fills in the text of an item, `attention.<kind>.text`. */
+/** Returns the values of an item's text, `attention.<kind>.text`. */
 export function toMessageValues(
   { values }: AttentionItem,
   { text, day }: Pick<Messages, 'text' | 'day'>,
 ): Readonly<Record<string, string | number>> {
-  // A text has no use for what its values lack. It can choose by a number: words get marks around them.
+  // Texts do not use missing values. `same` is a number, because a text cannot choose by a word, which gets isolating marks.
   const { since = 0, key, same } = values;
   return {
     ...values,
@@ -183,10 +184,10 @@ export function toMessageValues(
   };
 }
 
-/** Items of a kind that are kept. */
+/** Maximum number of items per kind. */
 const maxItems = 500;
 
-/** Returns a file with errors, with the form that fixes it where the page is served. */
+/** Returns the item of a file with errors, with the form that fixes it if the page is served. */
 function toFaultItem({ path, message }: Fault, bot: IndexedBot | undefined): OwnItem {
   const place = parseFilePath(path);
   const { id = null } = place ?? {};
@@ -212,7 +213,7 @@ function* listFailures(bot: IndexedBot, images: AttentionSources['images']): Gen
     }
 }
 
-/** Returns the last time that the count became more than ten times that of the day before, or less than a tenth. */
+/** Returns the last time at which the count rose to more than ten times that of the day before, or fell to less than a tenth. */
 function findJump(id: BotId, countHistory: AttentionSources['countHistory']): AttentionValues | undefined {
   const today = countHistory.present();
   const series = countHistory.counts(id, today - jumpDays, today);
@@ -226,7 +227,7 @@ function findJump(id: BotId, countHistory: AttentionSources['countHistory']): At
 
 const minJumpServers = 1000;
 const jumpDays = 30;
-/** What the list is made from. */
+/** The parts of the service that the list of problems depends on. */
 interface AttentionParts extends AttentionSources {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
@@ -239,7 +240,7 @@ export function createOwnAttention(parts: Omit<OwnSources, 'modifiedAt'>, root: 
   return async (...what) => await listOwnAttention({ ...parts, modifiedAt }, ...what);
 }
 
-/** Lists what needs attention. The list is incomplete if Git cannot be read. */
+/** Lists the problems of the catalogue. The list is incomplete if Git cannot be read. */
 export async function readAttention(parts: AttentionParts): Promise<Attention> {
   const { store, countHistory, repositoryOpener, log } = parts;
   await countHistory.isRead('recent');
@@ -251,8 +252,8 @@ export async function readAttention(parts: AttentionParts): Promise<Attention> {
 }
 
 /**
- * Returns the bots whose invite asks for Administrator and did not in the last commit that is 1, 7 or 90 days old, with the
- * latest of these times, in milliseconds since the epoch.
+ * Returns the bots whose invite asks for Administrator now, but did not 1, 7 or 90 days ago, with the latest of these
+ * times, in milliseconds since the epoch.
  * @throws {GitError} {BotshelfError} unavailable
  */
 export async function findNewAdministrators(

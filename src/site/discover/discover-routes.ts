@@ -17,8 +17,8 @@ import { readSitemap } from './sitemap.ts';
 import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';
 
 /**
- * Adds what search engines, feed readers and browsers read next to the pages.
- * @param securityContact a URI to which people report vulnerabilities; null if none is configured
+ * Adds the files that search engines, feed readers and browsers read in addition to the pages.
+ * @param securityContact a URI to which people report vulnerabilities; null if not configured
  */
 export function addDiscoverRoutes(
   router: Router,
@@ -75,9 +75,9 @@ export function addDiscoverRoutes(
 type FileMaker = (settings: CatalogueSettings, messages: Messages) => Omit<Representation, 'current'>;
 
 /**
- * Makes robots.txt: crawlers read pages, not the API, and no results of searches. They look for it at the top of the
- * host only, so where the public address has a path, the operator has to serve it there. A copy of a list has no sitemap:
- * its pages name those of the original.
+ * Creates robots.txt: crawlers may read pages, but not the API or results of searches. Crawlers request it only at the
+ * top of the host; if the public address has a path, the operator has to serve it there. A copy of a list has no
+ * sitemap, because its pages refer to those of the original.
  */
 function createRobotsFile(baseUrl: string, hasSitemap = true): Document {
   const basePath = basePathOf(baseUrl);
@@ -105,7 +105,7 @@ function createRobotsFile(baseUrl: string, hasSitemap = true): Document {
   ]);
 }
 
-/** Makes the manifest, with which a browser puts the site on a home screen. */
+/** Creates the manifest with which a browser puts the site on a home screen. */
 function createManifest(
   baseUrl: string,
   { locale, dir, text }: Messages,
@@ -136,7 +136,7 @@ function createManifest(
   return createDocument('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
 }
 
-/** Makes the description of the search, with which a browser offers it in its address bar. */
+/** Creates the description of the search, with which a browser offers it in its address bar. */
 function openSearchFile(baseUrl: string, { locale, text }: Messages, settings: CatalogueSettings): Document {
   const { name, tagline, language } = settings;
   const description = formatElement(
@@ -164,7 +164,7 @@ function openSearchFile(baseUrl: string, { locale, text }: Messages, settings: C
 }
 
 /**
- * Makes security.txt (RFC 9116), for the top of the host, where it is looked for.
+ * Creates security.txt (RFC 9116), for the top of the host, where it is requested.
  * @param contact a URI
  * @param expires milliseconds since the epoch
  */
@@ -177,7 +177,7 @@ function createSecurityFile(baseUrl: string, contact: string, expires: number): 
   ]);
 }
 
-/** Returns when a security.txt of `now` expires: the start of a month, half a year ahead, so that it changes once a month. */
+/** Returns when a security.txt of `now` expires: the start of a month, half a year ahead, so that the file changes once a month. */
 function computeSecurityExpiry(now: number): number {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 6, 1);

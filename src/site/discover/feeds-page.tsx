@@ -15,7 +15,7 @@ export function addFeedsPage(addPage: AddPage, { lists }: PageParts): void {
   });
 }
 
-/** What a feed is, and the addresses of all feeds, to copy into a program that reads them. */
+/** Explains feeds, and lists the addresses of all feeds to copy into a feed reader. */
 function FeedsPage(sizes: CatalogueSizes): VNode {
   const language = useLanguage();
   const { site } = useVisit();

@@ -33,9 +33,8 @@ export interface FeedsOptions extends PageParts {
 }
 
 /**
- * Adds the feeds of new bots, of a category, of an author, of a collection and of what changed in a bot: titles in a language
- * of the interface, bots in their own. Each is made when it is first requested and kept for some
- * seconds.
+ * Adds the feeds: new bots, a category, an author, a collection, the changes of a bot. Titles are in a language of the
+ * interface, bots in their own. Each feed is created when it is first requested and cached for some seconds.
  */
 export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   const { authors, bots, cache, changes, collections, lists, site } = options;
@@ -121,16 +120,16 @@ const maxEntries = 50;
 
 export interface FeedOptions {
   readonly title: string;
-  /** The path of the feed itself. */
+  /** The path of the feed. */
   readonly path: string;
   /** The path of the page with the same bots. */
   readonly page: string;
-  /** What the site is called. */
+  /** The name of the site. */
   readonly name: string;
   readonly authors: AuthorIndex;
   /** Newest first. */
   readonly bots: readonly IndexedBot[];
-  /** The public address, without a slash at its end. */
+  /** The public address, without a final slash. */
   readonly baseUrl: string;
   readonly messages: PageLanguage;
 }
@@ -138,7 +137,7 @@ export interface FeedOptions {
 type FeedText = Pick<FeedOptions, 'title' | 'path' | 'page'>;
 type CommonOptions = Omit<FeedOptions, 'authors' | 'bots'>;
 
-/** Makes an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
+/** Creates an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
 export function makeFeed({ bots, ...options }: FeedOptions): WholeDocument {
   const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
   const entries = bots.map((bot) => formatEntry(bot, options));
@@ -146,9 +145,10 @@ export function makeFeed({ bots, ...options }: FeedOptions): WholeDocument {
 }
 
 /**
- * Makes an Atom feed of these entries. No `id` depends on the public address or the name of the list: after a change, readers
- * would show all as new.
- * @param updated milliseconds since the epoch */
+ * Formats an Atom feed. No `id` depends on the public address or the name of the list, because readers would show all
+ * entries as new after a change.
+ * @param updated milliseconds since the epoch
+ */
 function formatFeed(
   { name, title, path, page, baseUrl, messages }: CommonOptions,
   updated: number,
@@ -184,7 +184,7 @@ function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<F
   return formatElement(
     'entry',
     { 'xml:lang': locale },
-    // Another list has another time.
+    // Another list has another time of creation.
     formatTextElement('id', `urn:botshelf:bot:${indexed.id}:${bot.created}`),
     formatTextElement('title', withoutBidiControls(name)),
     formatTextElement('summary', withoutBidiControls(description)),
@@ -196,7 +196,7 @@ function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<F
   );
 }
 
-/** Makes an entry of which the title says what changed, and the summary how. */
+/** Creates an entry whose title names the change; the summary has the details. */
 function formatChange(
   change: BotChange,
   { id, facts }: IndexedBot,
@@ -242,16 +242,16 @@ function formatChange(
   );
 }
 
-/** Characters of a value in a summary. */
+/** Maximum number of characters of a value in a summary. */
 const maxValueLength = 200;
 
-/** Makes an entry of which the title says what is wrong, and the summary what to do. */
+/** Creates an entry whose title names the problem; the summary says what to do. */
 function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): Xml {
   const { kind, bot, name, fixPath, values } = item;
   const { key = '', url = '', path = '', message = '', since } = values;
   const text = messages.text(`attention.${kind}.text`, { url, ...toMessageValues(item, messages) });
   const summary = `${message} ${messages.text(`attention.${kind}.advice`)}`.trim();
-  // Another one when it comes back later. A restart may change the time by an hour.
+  // A problem that returns later gets another id. A restart may change the time by an hour.
   const week = Math.floor(Number(since) / msPerWeek);
   const href = baseUrl + (fixPath ?? `/bots/${bot}`);
   return formatElement(

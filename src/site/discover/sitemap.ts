@@ -28,29 +28,29 @@ import {
 import { formatElement, formatTextElement, type Xml, xmlDeclaration, formatXmlDocument } from './xml.ts';
 import type { PageParts } from '../page/page-context.tsx';
 
-/** Every address of the site, for search engines. */
+/** The addresses of all pages, for search engines. */
 export interface Sitemap {
-  /** All addresses, or where there are too many for one file, the addresses of the parts. */
+  /** All addresses or, if there are too many for one file, the addresses of the parts. */
   readonly main: Document;
   /** Compressed with gzip; empty if the main file has all addresses. */
   readonly parts: readonly WholeDocument[];
 }
 
-/** What the protocol allows in one file. */
+/** The limits of the protocol for one file. */
 export interface SitemapLimits {
   readonly addresses: number;
   readonly bytes: number;
 }
 
 export interface SitemapOptions extends CollectionParts, Pick<PageParts, 'cache'> {
-  /** The public address, without a slash at its end. */
+  /** The public address, without a final slash. */
   readonly baseUrl: string;
-  /** The languages of the interface: none if left out. */
+  /** The languages of the interface; none by default. */
   readonly locales?: readonly Locale[];
   readonly limits?: SitemapLimits;
 }
 
-/** Returns the sitemap, made when it is first requested and kept for a while. */
+/** Returns the sitemap, which is created when it is first requested and cached for a while. */
 export async function readSitemap(options: SitemapOptions): Promise<Sitemap & Current> {
   const make = async (): Promise<Sitemap> => await makeSitemap(await options.bots.sorted(), options);
   return await options.cache.get('sitemap', make, { sizeOf: computeSize });
@@ -75,17 +75,17 @@ async function makeSitemap(bots: readonly IndexedBot[], options: SitemapOptions)
   return { main: createDocument(xmlType, formatXmlDocument(index)), parts };
 }
 
-/** A part before it is compressed. */
+/** A part of the sitemap before compression. */
 interface Part {
   readonly pieces: readonly Buffer[];
   readonly bytes: number;
   readonly digest: string;
-  /** When a page of this part was last edited; 0 if that is not known. */
+  /** When a page of this part was last edited; 0 if unknown. */
   readonly edited: number;
   readonly isLast: boolean;
 }
 
-/** The response cache keeps a body in one piece only; making one of a large body would delay every request. */
+/** The response cache only keeps bodies in one piece; joining a large body would delay every request. */
 function toDocument({ pieces, bytes, digest }: Part): Document {
   const isLarge = bytes >= minLargeBytes;
   const body = isLarge ? { bytes, read: () => streamPieces(pieces) } : Buffer.concat(pieces);
@@ -98,7 +98,7 @@ async function* streamPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer> 
 
 const minLargeBytes = 1024 * 1024;
 
-/** Yields the parts of the sitemap, made one slice of time after the other. */
+/** Yields the parts of the sitemap, in slices of time. */
 async function* generateParts(bots: readonly IndexedBot[], options: SitemapOptions): AsyncGenerator<Part> {
   const { baseUrl, locales = [], limits = protocolLimits } = options;
   const slice = new TimeSlice();
@@ -134,7 +134,7 @@ async function* generateParts(bots: readonly IndexedBot[], options: SitemapOptio
 
 const protocolLimits: SitemapLimits = { addresses: 50_000, bytes: 50 * 1024 * 1024 };
 
-/** The addresses of one thing. */
+/** The addresses of one page in all its languages. */
 interface SitemapEntry {
   readonly xml: Xml;
   readonly addresses: number;
@@ -142,8 +142,8 @@ interface SitemapEntry {
 }
 
 /**
- * Yields an entry for each page of the site and each bot. Ids, locales, names of categories and collections have no
- * character that XML escapes, and testing each of them would double the work.
+ * Yields an entry for each page of the site and each bot. Ids, locales, and names of categories and collections have
+ * no characters that XML escapes; escaping each of them would double the work.
  * @param base the public address, escaped
  */
 function* generateEntries(
@@ -183,7 +183,7 @@ function* generateEntries(
   for (const author of authors) yield page(toAuthorPath(author));
 }
 
-/** Each language has an address, and every one of them names all. */
+/** Each language has its own address, and each address lists all of them. */
 function createSitemapEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): SitemapEntry {
   const main = `${base}/bots/${id}`;
   const others = listPageLanguages(main, locales).map(formatAlternateLink);

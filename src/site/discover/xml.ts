@@ -1,16 +1,16 @@
 import { escapeXml } from '../../lib/text.ts';
 
-/** Text or an element, ready to be part of a document. */
+/** Text or an element, escaped and ready to insert. */
 export type Xml = string;
 
-/** Prints a whole document. */
+/** Formats a whole document. */
 export function formatXmlDocument(root: Xml): Buffer {
   return Buffer.from(`${xmlDeclaration}${root}\n`);
 }
 
 export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** Prints an element. Attributes are escaped, the content is not. */
+/** Formats an element. Escapes attributes, but not the content. */
 export function formatElement(
   name: string,
   attributes: Readonly<Record<string, string>>,
@@ -22,7 +22,7 @@ export function formatElement(
     : `<${name}${start.join('')}>${content.join('')}</${name}>`;
 }
 
-/** Prints an element that has a text, without the soft hyphens of the interface. */
+/** Formats an element with a text. Removes the soft hyphens of the interface. */
 export function formatTextElement(
   name: string,
   text: string,

@@ -33,13 +33,13 @@ export function addAuthorPage(addPage: AddPage, { site, authors }: PageParts, li
 }
 
 interface AuthorPageProps extends Author {
-  /** The language to show the description in; undefined if there is none. */
+  /** The language to show the description in; undefined without a description. */
   readonly locale: Locale | undefined;
-  /** The first of the bots that are not for adults. */
+  /** The first bots that are not for adults. */
   readonly shown: readonly ListedBot[];
 }
 
-/** Who an author is, and their bots. */
+/** An author and their bots. */
 function AuthorPage(props: AuthorPageProps): VNode {
   const { id, profile, bots, since, locales, locale, shown } = props;
   const language = useLanguage();

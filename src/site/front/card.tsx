@@ -17,16 +17,16 @@ import {
 /** A bot of a list, ready to be shown. */
 export interface ListedBot {
   readonly bot: BotListElement;
-  /** The language to show it in, one of the bot's. */
+  /** The language in which to show it, one of the bot's. */
   readonly locale: Locale;
   /** Whether to name that language, because the reader may not know it. */
   readonly namesLanguage?: boolean;
   readonly count: number | undefined;
-  /** By how much of itself the count has grown in 30 days. */
+  /** The growth of the count in 30 days, as a share of it. */
   readonly growth: number | undefined;
-  /** Its authors who have a name. */
+  /** The authors who have a name. */
   readonly authors: readonly NameLinkProps[];
-  /** When the bot last reported a count; left out if the page is not rendered again for that. */
+  /** When the bot last reported a count; left out if the page does not depend on it. */
   readonly reportedAt?: number | undefined;
 }
 
@@ -35,13 +35,13 @@ interface ListProps {
   readonly heading: 'h2' | 'h3';
   /** Whether bots can be ticked to compare them. */
   readonly canBeTicked?: boolean;
-  /** Whether all of the list are by one author, which its cards do not say then. */
+  /** Whether the cards hide the author, because all bots of the list have the same. */
   readonly hidesAuthors?: boolean;
 }
 
 export interface CardsProps extends ListProps {
   readonly bots: readonly ListedBot[];
-  /** How many of them a large screen shows without scrolling. */
+  /** The number of cards that a large screen shows without scrolling. */
   readonly atOnce: number;
 }
 
@@ -67,9 +67,9 @@ export function Cards({ bots, atOnce, ...others }: CardsProps): VNode {
 }
 
 interface CardProps extends ListedBot, ListProps {
-  /** What tells it apart in its list; everything if left out. */
+  /** The tags that distinguish the bot in its list; all tags if left out. */
   readonly tags?: readonly VNode[] | undefined;
-  /** Whether it is below the fold. */
+  /** Whether the card is below the fold. */
   readonly lazy?: boolean;
 }
 
@@ -110,7 +110,7 @@ export function Card(props: CardProps): VNode {
   );
 }
 
-/** The name of a bot, which leads to its page, and the sign of a verified one. */
+/** The name of a bot with a link to its page, and the sign of a verified one. */
 export function BotName({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VNode {
   const { text, href } = useLanguage();
   return (
@@ -129,13 +129,13 @@ interface BotAvatarProps extends Pick<ListedBot, 'bot'> {
   readonly lazy?: boolean;
 }
 
-/** The avatar of a bot of a list, in the colour of its category if it has no picture. */
+/** The avatar of a bot in a list, in the colour of its category if it has no picture. */
 export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
   const { id, category, nsfw, cachedImages } = bot;
   return <Avatar {...{ id, category, ...others }} image={cachedImages.avatar} blurred={nsfw} />;
 }
 
-/** In one line: the category of a bot, in how many servers it is, and who has made it. */
+/** The category, number of servers and authors of a bot, in one line. */
 export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hidesAuthors'>): VNode {
   const { bot, count, authors, hidesAuthors } = props;
   const { t, categoryName } = useLanguage();
@@ -153,7 +153,7 @@ export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hi
   );
 }
 
-/** Compares the bots that are ticked: the last item of their list. CSS counts them, and shows it from the first one on. */
+/** Compares the ticked bots: the last item of their list. CSS counts them, and shows the bar from the first one on. */
 function CompareBar(): VNode {
   const { t, href } = useLanguage();
   return (
@@ -173,15 +173,15 @@ function CompareBar(): VNode {
 const compareFormId = 'ticked';
 
 /**
- * Says for how many days a bot has reported no count, where they are as many as the settings name; else returns false.
- * @param reportedAge how long ago it reported one; milliseconds
+ * Says for how many days a bot has not reported a count, from the number of days in the settings on; otherwise returns false.
+ * @param reportedAge milliseconds since it reported one
  */
 export function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {
   const days = Math.floor(reportedAge / msPerDay);
   return days >= inactiveDays && t('card.noCount', { days });
 }
 
-/** Returns the tags that tell a bot apart, warnings first: list items with a key each. */
+/** Returns the tags that distinguish a bot, warnings first, as list items with a key each. */
 function listTags(
   { bot, locale, namesLanguage, growth = 0, reportedAt }: ListedBot,
   language: PageLanguage,
@@ -220,8 +220,8 @@ const maxTags = 2;
 const minGrowth = 0.1;
 
 /**
- * Returns the keys of the tags that four of five bots of a long list have, which tell few apart. A warning is never left
- * out, nor is a language that the reader does not have.
+ * Returns the keys of tags that four of five bots of a long list have, so they distinguish few. Warnings are never
+ * among them, nor languages that the reader does not have.
  */
 function findCommonTags(tags: readonly (readonly VNode[])[]): ReadonlySet<unknown> {
   const keys = tags.flatMap((ofBot) => ofBot.map(({ key }) => key));

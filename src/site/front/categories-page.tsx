@@ -25,7 +25,7 @@ export function addCategoryPages(addPage: AddPage, { site, lists }: PageParts, f
 }
 
 interface TilesProps extends Pick<CatalogueSizes, 'total' | 'categories'> {
-  /** Whether it is some of the categories, and a way to all of them. */
+  /** Whether to show only some of the categories, with a link to all of them. */
   readonly leadsToAll?: boolean;
 }
 
@@ -55,7 +55,7 @@ export function Tiles({ total, categories, leadsToAll = false }: TilesProps): VN
   );
 }
 
-/** With the way to all categories, two rows of a large screen. */
+/** With the link to all categories, two rows of a large screen. */
 const maxTiles = 11;
 
 function CategoriesPage(sizes: CatalogueSizes): VNode {
@@ -75,7 +75,7 @@ function CategoriesPage(sizes: CatalogueSizes): VNode {
   );
 }
 
-/** The sign of a category on a ground of its colour; its name is next to it. */
+/** The sign of a category on a background of its colour. Its name is next to it. */
 function CategorySign({ category }: { readonly category: Category }): VNode {
   return (
     <span class="sign">

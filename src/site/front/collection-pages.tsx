@@ -97,16 +97,16 @@ function createCollectionsView(ctx: Context, parts: PageParts): PageView {
 const maxAvatars = 5;
 
 interface CollectionPageProps extends ShownCollection {
-  /** The languages that it has, the main one first. */
+  /** The languages of the collection, the main one first. */
   readonly locales: readonly Locale[];
   /** The text below the front matter. */
   readonly html: Html;
   readonly bots: readonly ListedBot[];
-  /** How many more bots there are, for adults. */
+  /** The number of further bots, which are for adults. */
   readonly hidden: number;
 }
 
-/** Bots that somebody recommends together. */
+/** A list of recommended bots. */
 function CollectionPage(props: CollectionPageProps): VNode {
   const { name, locale, title, description, page, html, bots, hidden } = props;
   const { site } = useVisit();
@@ -145,7 +145,7 @@ interface CollectionsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
   readonly collections: readonly CollectionCardProps[];
 }
 
-/** All collections. */
+/** The list of all collections. */
 function CollectionsPage({ collections, page, pages }: CollectionsPageProps): VNode {
   const language = useLanguage();
   const { site } = useVisit();
@@ -205,7 +205,10 @@ function CollectionCard({ name, locale, title, description, count, first }: Coll
   );
 }
 
-/** Describes the page of a collection in one of its languages, and the list of its bots. @param all what the list of collections is called */
+/**
+ * Describes the page of a collection in one of its languages, and the list of its bots. @param all the title of the
+ * list of collections
+ */
 function createCollectionMeta(site: Site, page: CollectionPageProps, all: string): PageMeta {
   const { name, locale, locales, title, description, bots } = page;
   const main = site.canonicalUrl + toCollectionPath(name);

@@ -6,10 +6,10 @@ import { ProblemError } from '../../http/problem.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
 import type { PageParts } from '../page/page-context.tsx';
 
-/** What pages with collections are made from. */
+/** The parts of the service that pages with collections depend on. */
 export type CollectionParts = Pick<PageParts, 'bots' | 'collections'>;
 
-/** A collection in the language of a reader. */
+/** A collection in a reader's language. */
 export interface ShownCollection extends CollectionText {
   readonly name: string;
   readonly locale: Locale;
@@ -21,7 +21,7 @@ export interface LinkedCollection {
   readonly listed: readonly IndexedBot[];
 }
 
-/** Returns the collection that a path names. @throws {ProblemError} not-found */
+/** Returns the collection of a path. @throws {ProblemError} not-found */
 export function findCollection({ all }: CollectionParts['collections'], name: string): Collection {
   const collection = all.get(name);
   if (collection !== undefined) return collection;
@@ -33,10 +33,7 @@ export function findListedBots(collection: Collection, bots: BotIndex): IndexedB
   return collection.bots.flatMap((id) => bots.get(id) ?? []).filter(({ facts }) => !facts.nsfw);
 }
 
-/**
- * Returns the collections that pages link to: those with enough bots to show.
- * @param having a bot that all of them have
- */
+/** Returns the collections that pages link to: those with enough bots to show. @param having a bot that each of them has */
 export function listLinkedCollections(
   { collections, bots }: CollectionParts,
   having?: BotId,
@@ -50,7 +47,7 @@ export function listLinkedCollections(
 /** Pages do not link to a collection with fewer bots. */
 export const minListed = 2;
 
-/** Shows a collection in the best of the wanted languages that it has, else in its main language. */
+/** Shows a collection in the best of the wanted languages, or else in its main language. */
 export function showCollection({ name, contents }: Collection, wanted: readonly string[]): ShownCollection {
   const locale = chooseLocale([...contents.keys()], wanted) as Locale;
   const { title, description, page } = contents.get(locale) as CollectionText;

@@ -25,38 +25,38 @@ import type { PageParts } from '../page/page-context.tsx';
 
 /** One page of a list of bots. */
 export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
-  /** The languages in which each bot matches a search; empty without a search, and if only its page matches. */
+  /** The languages in which each bot matches a search. Empty without a search, and for a bot that only matches in its page. */
   readonly matched: readonly (readonly Locale[])[];
   readonly pages: number;
-  /** The languages that bots have a page in, those of most bots first. */
+  /** The languages of the bots' pages, most frequent first. */
   readonly languages: readonly Locale[];
-  /** How many more bots there are without its filters. */
+  /** The number of bots that the filters leave out. */
   readonly filtered: number;
-  /** For a list that its filters empty: the same with fewer of them, that with most bots first. */
+  /** If the filters leave the list empty, the same list with fewer filters, the one with most bots first. */
   readonly wider: readonly Wider[];
-  /** For an empty list: the first bots of the widest one, or those nearest to its words, or those with most servers. */
+  /** For an empty list, other bots to show: the first of the widest list, or those nearest to its words, or those on most servers. */
   readonly nearest: readonly IndexedBot[];
-  /** Whether those match a part of the query. */
+  /** Whether `nearest` match a part of the query. */
   readonly isNear: boolean;
 }
 
-/** How many bots a list has with fewer filters. */
+/** The number of bots of a list with fewer filters. */
 export interface Wider extends WiderQuery {
   readonly total: number;
 }
 
-/** A bot as a reader sees it. */
+/** A bot in the language of a reader. */
 export interface ShownEntry extends Pick<ListedBot, 'locale' | 'namesLanguage'> {
   readonly bot: IndexedBot;
 }
 
-/** What the front page shows. */
+/** The content of the front page. */
 export interface Front {
-  /** Bots that are not for adults. */
+  /** Without bots for adults. */
   readonly sizes: CatalogueSizes;
-  /** The one that maintainers chose; undefined if there is none to show. */
+  /** The bot that maintainers chose; undefined if there is no such bot to show. */
   readonly featured: IndexedBot | undefined;
-  /** With more bots than they show: `chooseShelves` chooses those for a reader. */
+  /** With more bots than are shown; `chooseShelves` chooses those for a reader. */
   readonly shelves: readonly Shelf[];
 }
 
@@ -65,44 +65,40 @@ export interface Examples {
   readonly queries: readonly string[];
 }
 
-/** What lists are made from. */
+/** The parts of the service that lists depend on. */
 type ListParts = Pick<PageParts, 'bots' | 'lists' | 'authors' | 'cache' | 'counts'>;
 
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 
 /** Some bots of a list. */
 export interface Shelf {
-  /** The list: all bots in this order. */
+  /** The order of the list, which has all bots. */
   readonly sort: ShelfName;
   readonly bots: readonly IndexedBot[];
 }
 
-/** The front page and lists of bots by query, in all languages, kept for some seconds. */
+/** The front page and lists of bots by query, in all languages, cached for some seconds. */
 export class FrontLists {
   readonly #parts: ListParts;
-  /** By their candidates, which a language of the interface has: those that a page shows while others are chosen. */
+  /** By their candidates, the words of one language: the examples to show while others are chosen. */
   readonly #lastExamples = new Map<string, Examples>();
 
   constructor(parts: ListParts) {
     this.#parts = parts;
   }
 
-  /**
-   * Returns the bots that a page shows.
-   * @param client the address that requests them
-   * @throws {BotshelfError} queue-full
-   */
+  /** Returns the bots of a page. @param client the address that requests them @throws {BotshelfError} queue-full */
   async get(query: FrontQuery, client: string): Promise<FrontList> {
     const key = formatFrontPath({ ...query, sort: sortOf(query) });
     return await this.#parts.cache.get(`bots ${key}`, async () => await this.#list(query, client));
   }
 
-  /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
+  /** Returns the candidates for the front page: a few shelves, or all bots if they are few. */
   async front(chosen: CatalogueSettings['featured']): Promise<Front> {
     return await this.#parts.cache.get(`front ${JSON.stringify(chosen)}`, async () => {
       const sizes = await this.#parts.lists.sizes(false);
       const names = sizes.total < fewBots ? (['popular'] as const) : shelfSorts;
-      // In every language as many as fill all shelves.
+      // In every language, as many as fill all shelves.
       const lists = await this.#parts.lists.top(
         names.map((sort) => sorts[sort].key),
         names === shelfSorts ? maxOnShelf * names.length : fewBots,
@@ -117,8 +113,8 @@ export class FrontLists {
   }
 
   /**
-   * Returns the first few of some searches that find bots as they are spelled. Choosing them waits for the search index: a
-   * page is rendered with the last ones, and the first page hardly waits for any.
+   * Returns the first few of these searches that find bots as typed. Finding them needs the search index, so a page
+   * shows the last examples meanwhile; the first page waits only for a moment.
    */
   async examples(candidates: readonly string[]): Promise<Examples> {
     const key = candidates.join('\n');
@@ -133,7 +129,7 @@ export class FrontLists {
     return last ?? (await Promise.race([first, wait(maxWaitMs, none, { ref: false })]));
   }
 
-  /** Returns bots with what their cards show. */
+  /** Returns bots with the values that their cards show. */
   toListed(shown: readonly ShownEntry[]): ListedBot[] {
     return shown.map(({ bot, ...others }) => ({
       ...others,
@@ -145,7 +141,7 @@ export class FrontLists {
     }));
   }
 
-  /** Returns the featured bot, for `featuredMs` after it was chosen, if it can be shown to everyone. */
+  /** Returns the featured bot if it can be shown to everyone and was chosen less than `featuredMs` ago. */
   #findFeatured({ id, since }: NonNullable<CatalogueSettings['featured']>): IndexedBot | undefined {
     const age = Date.now() - Date.parse(since);
     const bot = this.#parts.bots.get(id as BotId);
@@ -187,8 +183,8 @@ export class FrontLists {
   }
 
   /**
-   * Widens an empty list: drops one of its filters, else all of them, else searches for a part of its words; if nothing
-   * is found, returns the bots with most servers.
+   * Widens an empty list: drops one filter, else all of them, else searches for a part of its words. If nothing is
+   * found, returns the bots on most servers.
    */
   async #widen(query: FrontQuery, client: string): Promise<Pick<FrontList, 'wider' | 'nearest' | 'isNear'>> {
     const queries = listWiderQueries(query);
@@ -208,9 +204,7 @@ export class FrontLists {
     return { wider, nearest, isNear: near !== undefined };
   }
 
-  /**
-   * Searches for each of some words alone, and then for their beginnings; short beginnings only as they are spelled.
-   */
+  /** Searches for each of some words alone, then for their beginnings. Short beginnings are searched only as typed. */
   async #findNear(q: string, client: string): Promise<readonly IndexedBot[] | undefined> {
     const words = splitTypedWords(q)
       .filter(({ text, unspaced }) => !unspaced && !isStopWord(text))
@@ -233,7 +227,7 @@ export class FrontLists {
   }
 }
 
-/** How many bots a shelf shows. */
+/** The number of bots on a shelf. */
 const maxOnShelf = 6;
 const shelfSizes: Readonly<Record<ShelfName, number>> = {
   popular: Infinity,
@@ -243,17 +237,17 @@ const shelfSizes: Readonly<Record<ShelfName, number>> = {
 };
 const minOnShelf = 3;
 
-/** How many words of a search that finds nothing are searched for alone. */
+/** The number of words of a failed search that are searched alone. */
 const maxNearWords = 3;
-/** The length of the beginning of a word, and of one that may be spelled otherwise. */
+/** Minimum length of a word's beginning, and of one that may be misspelled. */
 const minBeginning = 6;
 const minCorrected = 8;
 
-/** How long a chosen bot is shown: 14 days. */
+/** Time for which a chosen bot is shown. */
 const featuredMs = 14 * msPerDay;
 
 const maxExamples = 5;
-/** How long a page waits for its first examples. */
+/** Maximum time that a page waits for its first examples. */
 const maxWaitMs = 20;
 
 function toListQuery(query: FrontQuery): ListQuery {
@@ -272,18 +266,18 @@ function toFirst(query: FrontQuery): ListQuery {
   return { ...toListQuery(query), after: 0, limit: minOnShelf };
 }
 
-/** How many bots a page of a list has. */
+/** The number of bots on a page of a list. */
 const pageSize = 24;
 
-/** With fewer bots than this, the front page lists all of them. */
+/** With fewer bots, the front page lists all of them. */
 const fewBots = 24;
 
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
 
 /**
- * Chooses the first bots of each shelf, in its order, without repeats and without the featured one: those with a page
- * in a language of the reader, and one other. A shelf with fewer than three is left out; if none is left, bots in other
- * languages fill the shelves. The shelf of all bots has all.
+ * Chooses the first bots of each shelf, in its order, without repeats and without the featured bot: those with a page
+ * in a language of the reader, and one other. Shelves with fewer than three bots are left out; if none remains, bots
+ * in other languages fill the shelves. The shelf of all bots has all.
  */
 export function chooseShelves(
   { shelves, featured }: Pick<Front, 'shelves' | 'featured'>,
@@ -314,11 +308,11 @@ function fillShelves(
   });
 }
 
-/** The languages of a reader, as those of the catalogue. */
+/** The languages of a reader, as language tags of the catalogue. */
 interface ReaderLanguages {
-  /** What to show bots in, best first. */
+  /** The languages in which to show bots, best first. */
   readonly wanted: readonly Locale[];
-  /** What the reader has chosen in the address, or else in the browser; and that of the interface. */
+  /** The languages that the reader chose in the address, or else in the browser, and that of the interface. */
   readonly known: readonly Locale[];
 }
 
@@ -335,9 +329,9 @@ export function findReaderLanguages(
 }
 
 /**
- * Shows each bot in a language of the reader if it has one, else in one in which a search matches it, unless all have a page
- * in `common`.
- * @param matched the languages in which a search matches each of them
+ * Shows each bot in a language of the reader if it has one, else in one in which a search matches it, unless all have
+ * a page in `common`.
+ * @param matched for each bot, the languages in which a search matches it
  */
 export function showIn(
   { wanted, known }: ReaderLanguages,
@@ -354,7 +348,7 @@ export function showIn(
   });
 }
 
-/** Returns what a page depends on, instead of the many ways to request languages. */
+/** Returns the part of an entry on which a page depends, instead of the many ways to request languages. */
 export function toKey({ bot, ...shown }: ShownEntry): object {
   return { id: bot.id, ...shown };
 }

@@ -20,7 +20,7 @@ import {
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query.ts';
 import { createListMeta, createListView } from './list-page.tsx';
 
-/** Adds the front page, which is a list where its address has a search, a filter or an order. */
+/** Adds the front page. With a search, a filter or an order in its address, it is a list. */
 export function addFrontPage(addPage: AddPage, { site, authors }: PageParts, lists: FrontLists): void {
   const nameOf = (account: string): string | undefined => authors.findProfile(account)?.name;
   addPage('/', async (ctx) => {
@@ -62,12 +62,12 @@ export function addFrontPage(addPage: AddPage, { site, authors }: PageParts, lis
   });
 }
 
-/** The best first. */
+/** Best first. */
 const exampleKeys = ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const).map((number) => `example.${number}` as const);
 
-/** With the sizes of the catalogue without the bots for adults. */
+/** With the sizes of the catalogue without bots for adults. */
 interface FrontPageProps extends CatalogueSizes {
-  /** Those who review proposals and have a name. */
+  /** The names of the reviewers who have one. */
   readonly reviewers: readonly string[];
   readonly featured: FeaturedBot | null;
   readonly shelves: readonly ShownShelf[];
@@ -77,7 +77,7 @@ interface FrontPageProps extends CatalogueSizes {
 
 /** A bot that a maintainer chose. */
 interface FeaturedBot extends ListedBot {
-  /** The name of the maintainer; undefined if there is none. */
+  /** The name of the maintainer; undefined without a name. */
   readonly by: string | undefined;
   readonly why: string;
 }
@@ -85,12 +85,12 @@ interface FeaturedBot extends ListedBot {
 /** Some bots of a list. */
 interface ShownShelf {
   readonly sort: ShelfName;
-  /** The public path of the whole list; undefined if all is shown. */
+  /** The public path of the whole list; undefined if all bots are shown. */
   readonly path: string | undefined;
   readonly bots: readonly ListedBot[];
 }
 
-/** What a visitor sees first: a search, the categories, a bot that a maintainer chose, and shelves of bots. */
+/** The first page for a visitor: a search, the categories, a bot that a maintainer chose, and shelves of bots. */
 function FrontPage(props: FrontPageProps): VNode {
   const { total, locales, featured, shelves } = props;
   const { site } = useVisit();
@@ -147,10 +147,10 @@ function FrontPage(props: FrontPageProps): VNode {
   );
 }
 
-/** The cards that a screen shows without scrolling. */
+/** The number of cards that a screen shows without scrolling. */
 const cardsAtOnce = 3;
 
-/** The initials of the first reviewers, which lead to how they review. */
+/** The initials of the first reviewers, with a link to how they review. */
 function Reviewers({ reviewers }: FrontPageProps): VNode | null {
   const { text, href } = useLanguage();
   if (reviewers.length === 0) return null;
@@ -184,7 +184,7 @@ function Examples({ examples }: FrontPageProps): VNode | null {
 
 const minExamples = 3;
 
-/** @param props.own the language of what the maintainer wrote */
+/** @param props.own the language in which the maintainer wrote */
 function Featured(props: FeaturedBot & { readonly own: Locale }): VNode {
   const { bot, locale, by, why, own } = props;
   const { t, text, href } = useLanguage();

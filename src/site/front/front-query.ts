@@ -12,9 +12,9 @@ import { ProblemError } from '../../http/problem.ts';
 
 /** The query of a page that lists bots. */
 export interface FrontQuery {
-  /** The search text; empty if there is none. */
+  /** The search text; empty without a search. */
   readonly q: string;
-  /** The chosen order; undefined for the usual one. */
+  /** The chosen order; undefined for the default. */
   readonly sort: SortName | undefined;
   readonly category: Category | undefined;
   readonly filters: PageFilters;
@@ -22,7 +22,7 @@ export interface FrontQuery {
   readonly page: number;
 }
 
-/** The order of each name; undefined is best match first. */
+/** Order name → order; undefined is best match first. */
 export const sorts = {
   relevance: undefined,
   popular: { key: 'count', descending: true },
@@ -34,24 +34,24 @@ export const sorts = {
 
 export type SortName = keyof typeof sorts;
 
-/** The filters of a page. A list leaves out bots for adults where `adult` is off, and weak matches where `weaker` is. */
+/** The filters of a page. A list leaves out bots for adults unless `adult` is on, and weak matches unless `weaker` is. */
 export type PageFilters = Omit<FilterValues, 'category' | 'nsfw'> & {
   readonly adult?: true | undefined;
   readonly weaker?: true | undefined;
 };
 
-/** How the address of a page has a filter. */
+/** The form of a filter in the address of a page. */
 interface PageFilter {
   /** The name of the parameter. */
   readonly name: string;
-  /** Returns the value that a text is; undefined if it is none. */
+  /** Returns the value of a text; undefined for an invalid text. */
   readonly read: (text: string) => unknown;
-  /** Of one that is on or off, its text and value where it is on. */
+  /** For a filter that is either on or off: the text and the value when it is on. */
   readonly text?: string;
   readonly value?: boolean | number;
 }
 
-/** In the order that addresses have. A category is in the path, and `adult` stands for `nsfw`. */
+/** In the order of addresses. A category is in the path, and `adult` stands for `nsfw`. */
 export const pageFilters: Readonly<Record<keyof PageFilters, PageFilter>> = {
   author: { name: 'author', read: parseBotId },
   locale: { name: 'language', read: toCanonicalLocale },
@@ -70,7 +70,7 @@ function toggle(name: string, text: string, value: boolean | number): PageFilter
 /** The filters that readers turn on and off. */
 export const toggleNames = ['administrator', 'openSource', 'verified', 'active', 'adult'] as const;
 
-/** Reads the query of a page. Ignores invalid values, so that a reader with a damaged link still gets a page. */
+/** Reads the query of a page. Ignores invalid values, so that a damaged link still shows a page. */
 export function readFrontQuery(params: URLSearchParams, category: Category | undefined): FrontQuery {
   const q = (params.get('q') ?? '').trim().slice(0, maxQueryLength);
   const sort = params.get('sort') ?? '';
@@ -89,7 +89,7 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
   };
 }
 
-/** Returns the category that a path names. @throws {ProblemError} not-found */
+/** Returns the category of a path. @throws {ProblemError} not-found */
 export function parseCategory(text: string, { categories }: Pick<CatalogueSettings, 'categories'>): Category {
   const category = categories.find((id) => id === text);
   if (category !== undefined) return category;
@@ -99,23 +99,23 @@ export function parseCategory(text: string, { categories }: Pick<CatalogueSettin
   );
 }
 
-/** Whether a query is that of the front page: nothing is searched for, chosen or sorted. */
+/** Whether a query is that of the front page, without a search, a filter or an order. */
 export function isFront(query: FrontQuery): boolean {
   return query.q === '' && !isNarrowed(query) && query.sort === undefined && query.page === 1;
 }
 
-/** Whether a query leaves out bots that its words alone find. */
+/** Whether a query leaves out bots that match its words. */
 export function isNarrowed({ category, filters }: FrontQuery): boolean {
   return [category, ...Object.values(filters)].some((value) => value !== undefined);
 }
 
-/** A filter that leaves bots out, and that a reader chose. */
+/** A filter that leaves bots out, chosen by a reader. */
 type DroppedFilter = 'category' | Exclude<keyof PageFilters, KeptFilter>;
 type KeptFilter = 'author' | 'adult' | 'weaker';
 
 /** A query with fewer filters than another one. */
 export interface WiderQuery {
-  /** The filter that it leaves out; undefined if it has none at all. */
+  /** The filter that was dropped; undefined if all were. */
   readonly dropped: DroppedFilter | undefined;
   readonly query: FrontQuery;
 }
@@ -133,7 +133,7 @@ export function listWiderQueries(query: FrontQuery): WiderQuery[] {
   return wider;
 }
 
-/** Returns a query without the filters of its list that a reader chose. */
+/** Returns a query without the filters that a reader chose. */
 export function withoutFilters(query: FrontQuery): FrontQuery {
   const { author, adult, weaker } = query.filters;
   return {
@@ -147,12 +147,12 @@ function isDropped(name: keyof PageFilters): name is Exclude<keyof PageFilters, 
   return !['author', 'adult', 'weaker'].includes(name);
 }
 
-/** Returns the order of a list: the chosen one, else the best match first for a search and most servers first for others. */
+/** Returns the order of a list: the chosen one, or by default the best match first for a search, and otherwise most servers first. */
 export function sortOf({ q, sort }: Pick<FrontQuery, 'q' | 'sort'>): SortName {
   return sort ?? (q === '' ? 'popular' : 'relevance');
 }
 
-/** Returns the address of the front page or of a list, without parameters that have their default. */
+/** Returns the address of the front page or of a list, without parameters at their default. */
 export function formatFrontPath(query: FrontQuery): string {
   const { q, sort, category, filters, page } = query;
   const params = new URLSearchParams();

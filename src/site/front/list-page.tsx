@@ -33,7 +33,7 @@ import {
 } from './front-query.ts';
 
 /**
- * Returns how the page of a list is made.
+ * Returns the view of a list.
  * @throws {BotshelfError} queue-full
  * @throws {ProblemError} not-found for a page past the last one
  */
@@ -64,7 +64,6 @@ export async function createListView(
 
 interface ListPageProps extends Omit<FrontList, 'bots' | 'matched' | 'nearest'> {
   readonly query: FrontQuery;
-  /** The bots of this page of the list. */
   readonly bots: readonly ListedBot[];
   readonly nearest: readonly ListedBot[];
 }
@@ -126,10 +125,10 @@ function ListPage(props: ListPageProps): VNode {
   );
 }
 
-/** The cards that a large screen shows without scrolling. */
+/** The number of cards that a large screen shows without scrolling. */
 export const cardsAtOnce = 8;
 
-/** What an empty list shows: the filter to drop, or what else to do, and the nearest bots. */
+/** The content of an empty list: the filter to drop, or another suggestion, and the nearest bots. */
 function NothingFound(props: ListPageProps): VNode {
   const { query, languages, wider, nearest, isNear } = props;
   const { site } = useVisit();
@@ -202,7 +201,7 @@ function NothingFound(props: ListPageProps): VNode {
 
 const maxWider = 2;
 
-/** The feed of a list that has one. */
+/** The feed of a list, if it has one. */
 function Follow({ query }: Pick<ListPageProps, 'query'>): VNode | null {
   const { q, category, filters } = query;
   const { author, ...others } = filters;
@@ -212,7 +211,7 @@ function Follow({ query }: Pick<ListPageProps, 'query'>): VNode | null {
   return <FollowLinks path={path} />;
 }
 
-/** Returns what a list shows: the order or the words, then the filters that are on. */
+/** Returns the heading of a list: the order or the words, then the active filters. */
 function formatHeading(props: ListPageProps, language: PageLanguage): string {
   const { text, languageName } = language;
   const { query, languages } = props;
@@ -245,7 +244,7 @@ function formatUnfilteredHeading(
   );
 }
 
-/** Narrows and orders a list. All of them are links, which are folded away on a phone but for the order. */
+/** Filters and orders of a list. All of them are links; on a phone, all but the order are folded. */
 function ListFilters(props: ListPageProps): VNode {
   const { t } = useLanguage();
   const { filters, category } = props.query;
@@ -267,7 +266,7 @@ function ListFilters(props: ListPageProps): VNode {
   );
 }
 
-/** Leads to the same list in each category, where it has several. */
+/** Links to the same list in each category, if it has several. */
 function CategoryMenu({ query, categories }: ListPageProps): VNode | null {
   const { t, categories: known, categoryName } = useLanguage();
   const { category: current } = query;
@@ -361,7 +360,7 @@ function withLanguage(query: FrontQuery, locale: Locale | undefined): FrontQuery
   return { ...query, filters: { ...query.filters, locale }, sort: sortOf(query) };
 }
 
-/** Those of most bots; others are found by search. */
+/** The most frequent ones; others are found by search. */
 const maxLanguages = 40;
 
 function SortLinks({ query }: ListPageProps): VNode {
@@ -387,7 +386,7 @@ interface ChoiceProps {
   readonly class?: string;
 }
 
-/** A link to another list, from its first page. */
+/** A link to the first page of another list. */
 function Choice({ to, current, children, ...others }: ChoiceProps): VNode {
   const { href: toHref } = useLanguage();
   const href = toHref(formatFrontPath({ ...to, page: 1 }));
@@ -405,7 +404,7 @@ function Number({ of: value }: { readonly of: number }): VNode {
   return <small>{integer(value)}</small>;
 }
 
-/** Describes the front page or a list of bots. @param title that of the page */
+/** Describes the front page or a list of bots. @param title the title of the page */
 export function createListMeta(options: {
   readonly site: Site;
   readonly query: FrontQuery;
@@ -417,7 +416,7 @@ export function createListMeta(options: {
   const { canonicalUrl, settings } = site;
   const { categoryTitle } = options.language;
   const { q, category, filters } = query;
-  // Without the language of the interface, order and filters.
+  // Without the language of the interface, the order and the filters.
   const preferred = { ...noQuery, q, category, filters: { author: filters.author }, page: query.page };
   const address = canonicalUrl + formatFrontPath(preferred);
   const common = {

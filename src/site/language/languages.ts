@@ -16,36 +16,36 @@ import {
   type Messages,
 } from './messages.tsx';
 
-/** The language that a page is in. */
+/** The language of a page. */
 export interface PageLanguage extends Messages {
-  /** After how many days without a new count a bot is inactive. */
+  /** Days without a new count after which a bot is inactive. */
   readonly inactiveDays: number;
   /** Every category that a bot can have. */
   readonly categories: readonly Category[];
   /** Returns the name of a category, in the nearest language that has one. */
   readonly categoryName: (category: Category) => string;
-  /** Returns what a list of its bots is called, such as “Game bots”. */
+  /** Returns the title of a category's list, such as “Game bots”. */
   readonly categoryTitle: (category: Category) => string;
-  /** The language in the address, or else in the cookie, in canonical case; undefined if there is none. */
+  /** The language in the address, or else in the cookie, in canonical case; undefined without either. */
   readonly requested: Locale | undefined;
   /**
-   * The language ranges for texts that are in other languages than the interface, best first: those of the reader, the
-   * language of the interface, that of the list, and English. None for a client that names none.
+   * The language ranges for texts in other languages than the interface, best first: those of the reader, the language
+   * of the interface, that of the list, and English. Empty for a client that names no language.
    */
   readonly wanted: readonly string[];
-  /** The languages that the interface has. */
+  /** The languages of the interface. */
   readonly locales: readonly Locale[];
-  /** Returns where the public address has a path of this site: below the path of that address. */
+  /** Returns a path of this site as a path below that of the public address. */
   readonly href: (path: string) => string;
 }
 
 /** The languages of the interface: one for each file of `locales/`. */
 export class Languages {
-  /** English first, then in the order of their tags. */
+  /** English first, then in order of tag. */
   readonly locales: readonly Locale[];
   readonly #settings: () => CatalogueSettings;
   readonly #texts: ReadonlyMap<Locale, MessageTexts>;
-  /** Has the language that a reader chose in the menu. */
+  /** The language that a reader chose in the menu. */
   readonly #cookie: Cookie;
   readonly #log: Log;
   readonly #href: (path: string) => string;
@@ -53,10 +53,10 @@ export class Languages {
   readonly #dates = new RegionalDates();
 
   /**
-   * Reads all files. A file that is not JSON is logged and left out.
+   * Reads all files. A file that is not JSON is skipped and logged.
    * @param settings returns those in force, which name the default language
-   * @param href returns where a path of this site is: below the path of the public address, or for a form of a copy of
-   * a list at the original
+   * @param href returns the address of a path of this site: below the public address or, for a form on a copy of a
+   * list, at the original
    * @throws {Error} when the English file cannot be read
    */
   constructor(
@@ -76,8 +76,8 @@ export class Languages {
   }
 
   /**
-   * Returns the language of a page for its reader: the best match of `?locale=`, of the cookie and then of Accept-Language
-   * among the languages of the interface, else the default.
+   * Returns the language of a page for its reader: the best match of `?locale=`, the cookie and Accept-Language among
+   * the languages of the interface, or else the default.
    */
   of(ctx: Context): PageLanguage {
     const remembered = toCanonicalLocale(readCookie(ctx, this.#cookie) ?? '');
@@ -85,8 +85,8 @@ export class Languages {
   }
 
   /**
-   * Returns the language of the interface that the address names; undefined if it names none.
-   * @param isRemembered whether the browser keeps it, because the reader has chosen it on a page of this site
+   * Returns the language of the interface in the address; undefined if the address names none.
+   * @param isRemembered whether the browser keeps the language, because the reader chose it on a page of this site
    */
   findChosen(ctx: Context, isRemembered: boolean): Locale | undefined {
     const locale = this.locales.find((known) => known === readLocale(ctx));
@@ -94,7 +94,7 @@ export class Languages {
     return locale;
   }
 
-  /** Returns the messages for the language in the address alone, else the default: for what programs read. */
+  /** Returns the messages for programs: in the language of the address, or else the default. */
   inAddress(ctx: Context): PageLanguage {
     return this.choose(readLocale(ctx), '');
   }
@@ -118,8 +118,8 @@ export class Languages {
   }
 
   /**
-   * Returns the catalogue's own name in the language, that of the interface, and the own one in the default language or
-   * English.
+   * Returns the name of a category: the catalogue's in the language, the interface's, or the catalogue's in the
+   * default language or English.
    */
   #categoryName(category: Category, locale: Locale): string {
     const own = this.#ownName(category, locale);
@@ -145,7 +145,7 @@ export class Languages {
     return this.#texts.has(language) ? language : english;
   }
 
-  /** Returns the messages of one of `locales`. Parses them at first use, and logs what is wrong with them. */
+  /** Returns the messages of one of `locales`. Parses them on first use, and logs their faults. */
   messages(locale: Locale): Messages {
     const known = this.#messages.get(locale);
     if (known !== undefined) return known;
@@ -168,7 +168,7 @@ function readLocale(ctx: Context): Locale | undefined {
   return toCanonicalLocale(tag);
 }
 
-/** Whether the interface has words for a category. */
+/** Whether the interface has a name for a category. */
 function isUsual(category: Category): category is UsualCategory {
   return defaultCategories.includes(category);
 }
@@ -207,8 +207,8 @@ function readTexts(path: string): MessageTexts | undefined {
 }
 
 /**
- * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser. Only the first
- * twenty, because each bot of a list is compared with all of them.
+ * Returns the language ranges that a reader prefers, best first: that of the address, then those of the browser. At
+ * most twenty, because each bot of a list is compared with all of them.
  * @param requested the value of `?locale=`
  * @param accepted the value of Accept-Language
  */
@@ -217,8 +217,8 @@ export function listWantedRanges(requested: string | undefined, accepted: string
 }
 
 /**
- * Parses an Accept-Language header into its ranges, highest weight first, without those of weight 0: those before `*`, to
- * which any language is preferred to the others.
+ * Parses an Accept-Language header into its ranges, highest weight first. Leaves out ranges of weight 0, and those
+ * after `*`, because `*` accepts any language before them.
  */
 export function parseLanguageRanges(header: string): string[] {
   const ranges = header
@@ -236,13 +236,13 @@ export function parseLanguageRanges(header: string): string[] {
   return sorted.includes('*') ? sorted.slice(0, sorted.indexOf('*')) : sorted;
 }
 
-/** The dates of readers by their regions. Regions that write the months alike share theirs, and so do their pages. */
+/** The dates of readers by region. Regions with the same names of months share their dates, and so their pages. */
 class RegionalDates {
   readonly #byTag = new Map<string, Dates>();
   readonly #byMonths = new Map<string, Dates>();
 
   /**
-   * Returns dates as the reader's region writes them: that of the first wanted range in the language of the page.
+   * Returns dates as written in the reader's region: that of the first wanted range in the page's language.
    * @param locale the language of the page
    * @param wanted the language ranges that the reader prefers, best first
    */

@@ -4,27 +4,27 @@ import type english from '../../../locales/en.json';
 import { msPerDay } from '../../bot/clock.ts';
 import { directionOf, keepByLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
-/** The name of a text of the interface, a key of `locales/en.json`. */
+/** The key of a text of the interface in `locales/en.json`. */
 export type MessageKey = keyof typeof english;
 
 /** The texts of `locales/<tag>.json` as written, by key. */
 export type MessageTexts = Readonly<Record<string, unknown>>;
 
-/** A text without placeholders, or one that `format` fills in. */
+/** A text without placeholders, or a message to format. */
 type Message = string | IntlMessageFormat;
 
 interface MessageFile {
-  /** The messages that are usable. */
+  /** The usable messages. */
   readonly messages: ReadonlyMap<string, Message>;
-  /** The keys of the English file that this one lacks. */
+  /** The keys of the English file that are missing here. */
   readonly missing: readonly string[];
-  /** A sentence for each message that is not usable, and for each key that the English file does not have. */
+  /** A sentence for each unusable message, and for each key that the English file does not have. */
   readonly faults: readonly string[];
 }
 
 /**
- * Parses the messages of a language, which are in ICU MessageFormat, and checks each: it has the placeholders of the
- * English message, and its plurals have exactly the categories of the language.
+ * Parses and checks the messages of a language, in ICU MessageFormat. A usable message has the placeholders of the
+ * English one, and plurals with exactly the categories of the language.
  */
 export function parseMessages(locale: Locale, texts: MessageTexts, english: MessageTexts): MessageFile {
   const parse = createParser(locale);
@@ -52,10 +52,10 @@ export function parseMessages(locale: Locale, texts: MessageTexts, english: Mess
   return { messages, faults, missing: Object.keys(english).filter((key) => !Object.hasOwn(texts, key)) };
 }
 
-/** Formats that messages name: `{count, number, short}` is 8,700, 12K or 1.2M. */
+/** Formats for messages: `{count, number, short}` is 8,700, 12K or 1.2M. */
 const formats = { number: { short: { notation: 'compact' } } } as const;
 
-/** Returns a parser whose messages share their Intl objects, because each takes up kilobytes. */
+/** Returns a parser whose messages share their Intl objects, because each of these takes up kilobytes. */
 function createParser(locale: Locale): (text: string) => Message {
   const numbers = new Map<string, Intl.NumberFormat>();
   const plurals = new Intl.PluralRules(locale);
@@ -82,7 +82,7 @@ function createParser(locale: Locale): (text: string) => Message {
   };
 }
 
-/** Shortens numbers from 10,000 on; with a word for thousands in German, where Intl shortens from a million on only. */
+/** Shortens numbers from 10,000 on. For German it uses a word for thousands, because Intl only shortens from a million on. */
 class ShortNumberFormat extends Intl.NumberFormat {
   readonly #whole: Intl.NumberFormat;
   readonly #isGerman: boolean;
@@ -102,20 +102,14 @@ class ShortNumberFormat extends Intl.NumberFormat {
 
 const minShortened = 10_000;
 
-/**
- * The words next to a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not
- * “сервер”.
- */
+/** Makes the words next to a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not “сервер”. */
 class ShortPluralRules extends Intl.PluralRules {
   override select(value: number): Intl.LDMLPluralRule {
     return super.select(value < minShortened ? value : 1000 ** Math.floor(Math.log10(value) / 3));
   }
 }
 
-/**
- * Returns what is wrong with a message, next to the English one.
- * @param categories the plural categories of its language
- */
+/** Returns how a message differs from the English one. @param categories the plural categories of its language */
 function listDifferences(message: Message, english: Message, categories: string): string[] {
   const parts = listParts(message);
   const has = listPlaceholders(parts);
@@ -134,7 +128,7 @@ function listDifferences(message: Message, english: Message, categories: string)
   ];
 }
 
-/** A part of a parsed message, with `options` where it is a plural. */
+/** A part of a parsed message; a plural has `options`. */
 interface MessagePart {
   readonly type: number;
   readonly value?: string;
@@ -144,14 +138,14 @@ interface MessagePart {
 /** The parser's numbers for the types of parts. */
 const [literal, argument, plural, pound] = [0, 1, 6, 7];
 
-/** Returns the parts of a message, with those inside plurals. */
+/** Returns the parts of a message, including those inside plurals. */
 function listParts(message: Message): MessagePart[] {
   const deep = (parts: readonly MessagePart[]): MessagePart[] =>
     parts.flatMap((part) => [part, ...Object.values(part.options ?? {}).flatMap(({ value }) => deep(value))]);
   return typeof message === 'string' ? [] : deep(message.getAst());
 }
 
-/** Returns `name` of each placeholder, and `name, number` where its value is written as a number. */
+/** Returns the placeholders of a message: `name`, or `name, number` for a value that is formatted as a number. */
 function listPlaceholders(parts: readonly MessagePart[]): Set<string> {
   const named = parts.filter(({ type }) => type !== literal && type !== pound);
   return new Set(named.map(({ type, value }) => `${value}${type === argument ? '' : ', number'}`));
@@ -166,19 +160,16 @@ function joinSorted(names: readonly string[]): string {
   return names.toSorted().join(', ');
 }
 
-/** What fills in the placeholders of a message, by name. */
+/** The values of a message's placeholders, by name. */
 type Values = Readonly<Record<string, string | number | VNode>>;
 
-/**
- * The texts of the interface in one language, and how it writes numbers and times. Points in time are milliseconds since
- * the epoch.
- */
+/** The texts of the interface in one language, with its formats of numbers and times. Times are in milliseconds since the epoch. */
 export interface Messages extends Dates {
   readonly locale: Locale;
   readonly dir: 'ltr' | 'rtl';
   /**
-   * Returns a message as content of a page. Texts that fill in placeholders get a `bdi`, so that a name from right to left
-   * leaves the sentence in order. A message that the language lacks is in English, and marked as such.
+   * Returns a message as content of a page. Text values get a `bdi`, so that a right-to-left name does not reorder the
+   * sentence. A missing message is in English and marked as such.
    */
   readonly t: (key: MessageKey, values?: Values) => ComponentChildren;
   /** Returns a message as text, for attributes and titles. */
@@ -187,19 +178,22 @@ export interface Messages extends Dates {
   readonly list: Intl.ListFormat;
   /** Formats a whole number. */
   readonly integer: (value: number) => string;
-  /** Formats how long ago `time` is, in its largest unit: 20 minutes ago, yesterday. */
+  /** Formats the time from `time` to `now` in its largest unit: 20 minutes ago, yesterday. */
   readonly ago: (time: number, now: number) => string;
   /** Formats a length of time, rounded up, in its largest unit: 20 minutes, 2 days. */
   readonly duration: (milliseconds: number) => string;
-  /** Formats how many days, months or years before the day of `now` a time is: today, 2 days ago, last month; the day of a later one. */
+  /**
+   * Formats the days, months or years from a time to the day of `now`: today, 2 days ago, last month. A later time is
+   * formatted as its day.
+   */
   readonly daysAgo: (time: number, now: number) => string;
   /** Returns the name of a language in this language. */
   readonly languageName: NameLanguage;
 }
 
 /**
- * @param messages those of the language
- * @param english the English messages, for what the language lacks; null for English itself
+ * @param messages the messages of the language
+ * @param english the English messages, for missing ones; null for English itself
  */
 export function createMessages(
   locale: Locale,
@@ -255,7 +249,7 @@ function isolateValues(values: Values): Record<string, number | VNode> {
   );
 }
 
-/** Wraps texts in Unicode's isolates, where there can be no `bdi`. */
+/** Wraps texts in Unicode isolates, for places without a `bdi`. */
 function isolateTexts(values: Readonly<Record<string, string | number>>): Record<string, string | number> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -267,7 +261,7 @@ function isolateTexts(values: Readonly<Record<string, string | number>>): Record
 
 const smallestUnit = ['minute', 60_000] as const;
 
-/** Milliseconds, the largest unit first. */
+/** In milliseconds, largest unit first. */
 const units = [
   ['year', 365 * msPerDay],
   ['month', 30 * msPerDay],
@@ -276,7 +270,7 @@ const units = [
   smallestUnit,
 ] as const;
 
-/** Marks a text that is in English, whatever the language of the page. */
+/** Marks a text as English, whatever the language of the page. */
 function InEnglish({ children }: { readonly children: ComponentChildren }): VNode {
   return (
     <span lang="en" dir="ltr">
@@ -285,7 +279,7 @@ function InEnglish({ children }: { readonly children: ComponentChildren }): VNod
   );
 }
 
-/** A paragraph of one sentence, made of a clause: with a capital letter and a full stop. */
+/** A paragraph of one sentence: a clause with a capital letter and a full stop added. */
 export function EnglishSentence({ clause }: { readonly clause: string }): VNode {
   return (
     <p>
@@ -295,9 +289,9 @@ export function EnglishSentence({ clause }: { readonly clause: string }): VNode 
 }
 
 /**
- * Names a language: without its region and script if it is the only one of its kind among others, such as English for en-US
- * next to de. A language without a name is named by its tag.
- * @param among those that are listed with it; its name is whole if they are left out
+ * Names a language. The region and script are left out if no other listed language needs them: English for en-US next
+ * to de. A language without a name is named by its tag.
+ * @param among the languages listed with it; left out, the name has all parts
  */
 export type NameLanguage = (language: string, among?: readonly string[]) => string;
 
@@ -317,17 +311,16 @@ export function formatOwnName(locale: string, among: readonly string[]): string 
   return createLanguageNames(locale)(locale, among);
 }
 
-/** How dates are written, in UTC. Points in time are milliseconds since the epoch. */
+/** Formats of dates, in UTC. Times are in milliseconds since the epoch. */
 export interface Dates {
-  /** The tag of the rules that they are written by. It is the same for regions that write them alike. */
+  /** The tag of the date formats; the same for regions with the same formats. */
   readonly datesTag: string;
-  /** Formats a day. */
   readonly day: (time: number) => string;
   /** Formats a day and a time to the minute. */
   readonly minute: (time: number) => string;
 }
 
-/** Returns dates as a language or its region writes them. @param numberingSystem the digits; the usual ones if left out */
+/** Returns the dates of a language or one of its regions. @param numberingSystem the digits; by default the usual ones */
 export function createDates(tag: string, numberingSystem?: string): Dates {
   const usual = {
     dateStyle: 'long',

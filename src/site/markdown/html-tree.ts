@@ -23,8 +23,8 @@ export function createHtmlError(): BotshelfError {
 }
 
 /**
- * Parses HTML as a browser does inside a `div`. A short text can become millions of elements, because each paragraph reopens
- * what the one before left open.
+ * Parses HTML like a browser inside a `div`. A short text can become millions of elements, because each paragraph
+ * reopens the elements that the one before left open.
  * @throws {BotshelfError} html-too-large, for more than `maxElements` elements
  */
 export function parseHtml(text: string, maxElements = Infinity): Fragment {
@@ -42,7 +42,7 @@ export function parseHtml(text: string, maxElements = Infinity): Fragment {
 
 export { serialize as serialiseHtml } from 'parse5';
 
-/** Creates an HTML element, without the attributes that are undefined. */
+/** Creates an HTML element. Leaves out undefined attributes. */
 export function createElement(tagName: string, attributes: Attributes, childNodes: Node[] = []): Element {
   const made = defaultTreeAdapter.createElement(tagName, standard.NS.HTML, toAttributes(attributes));
   made.childNodes = childNodes;
@@ -87,18 +87,18 @@ function toAttributes(attributes: Attributes): Element['attrs'] {
   );
 }
 
-/** A heading of a text, with the id that links lead to. */
+/** A heading of a text, with the id for links. */
 export interface Heading {
   readonly id: string;
   readonly text: string;
-  /** 2 to 6: an `h2` is one of the highest. */
+  /** 2 to 6; the highest headings are `h2`. */
   readonly level: number;
 }
 
-/** The start of a heading's id. An id of the page itself never begins so, and a slug has no dot. */
+/** The beginning of a heading's id. Other ids of the page do not begin with it, and slugs have no dot. */
 const prefix = 'page-';
 
-/** Sets the id of each heading, which is made of its text, and returns those that have one. */
+/** Sets the id of each heading from its text, and returns the headings with an id. */
 export function nameHeadings(tree: Fragment): Heading[] {
   const used = new Map<string, number>();
   return listHeadings(tree.childNodes).flatMap((node) => {
@@ -113,7 +113,7 @@ export function nameHeadings(tree: Fragment): Heading[] {
   });
 }
 
-/** Returns the headings among these nodes and within them, from top to bottom. */
+/** Returns the headings among and inside these nodes, from top to bottom. */
 export function listHeadings(nodes: readonly Node[]): Element[] {
   return nodes.filter(isElement).flatMap((node) => {
     const inside = listHeadings(node.childNodes);
@@ -122,8 +122,8 @@ export function listHeadings(nodes: readonly Node[]): Element[] {
 }
 
 /**
- * Points each link within the page to the heading it means, by the slug that Git hosts make of a heading; some of them join
- * hyphens. A link to the title or to the top leads to the top; of a link to nothing only its content stays.
+ * Points each link within the page to its heading, by the slug that Git hosts make of a heading; some of them join
+ * hyphens. A link to the title or the top leads to the top. A link without a target is replaced by its content.
  */
 export function linkHeadings(tree: Fragment, title: string, headings: readonly Heading[]): void {
   const ids = new Map(
@@ -156,7 +156,7 @@ export function linkHeadings(tree: Fragment, title: string, headings: readonly H
   tree.childNodes = linked(tree.childNodes);
 }
 
-/** Returns the id of a footnote, or of what refers to it, as markdown-it-footnote writes it. */
+/** Returns the id of a footnote, or of a reference to it, as markdown-it-footnote writes it. */
 export function toFootnoteId(id = ''): string | undefined {
   return /^fn(?:ref)?\d{1,4}(?::\d{1,4})?$/.test(id) ? id : undefined;
 }
@@ -169,7 +169,7 @@ function decodeFragment(fragment: string): string {
   }
 }
 
-/** Returns the name that Git hosts give a heading: "What's new?" is `whats-new`. */
+/** Returns the slug that Git hosts make of a heading: "What's new?" becomes `whats-new`. */
 function toSlug(text: string): string {
   return text
     .slice(0, maxSlugLength)

@@ -6,7 +6,7 @@ import { createHtmlError, type Heading, linkHeadings, nameHeadings, serialiseHtm
 import { layOutPage, type PageLayout } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
 
-/** Untrusted Markdown, and the images it may show. */
+/** Untrusted Markdown, and the images that it may show. */
 export interface MarkdownSource extends PageLayout {
   readonly text: string;
 }
@@ -18,9 +18,8 @@ export interface RenderedMarkdown {
 }
 
 /**
- * Renders untrusted Markdown, and the HTML in it, to HTML that is safe to put into a page: allowed tags only, links to the
- * web, to mail and to headings of the text only, cached images only, headings below the page's `h1`. A hostile text may
- * take long.
+ * Renders untrusted Markdown, including its HTML, to HTML that is safe to insert into a page: only allowed tags, cached images,
+ * and links to the web, to mail and to headings of the text; headings are below the page's `h1`. A hostile text may take long.
  * @returns null for a text that exceeds a limit
  */
 export function renderMarkdown({ text, name, images }: MarkdownSource): RenderedMarkdown | null {
@@ -39,7 +38,7 @@ export function renderMarkdown({ text, name, images }: MarkdownSource): Rendered
 const markdown = new MarkdownIt({ html: true, linkify: true, breaks: true });
 
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
-// What Git hosts show in a README beside Markdown. A name without www. may be that of a file.
+// Git hosts also make links of names with www. in a README. A name without it may be a file.
 markdown.linkify.add('www.', {
   validate: (text, at, self) => {
     if (text[at - 'www.'.length - 1] === '.') return 0;
@@ -48,7 +47,7 @@ markdown.linkify.add('www.', {
   },
   normalize: (match) => void (match.url = `http://${match.url}`),
 });
-// An alert with more in its first line is a plain quote on GitHub.
+// On GitHub, an alert with more text in its first line is a plain quote.
 const alert = '(?:tip|note|important|warning|caution)(?=\\][ \\t]*(?:\\n|$))';
 markdown
   .use(alerts, { icons: {}, markers: [alert] })
@@ -56,7 +55,7 @@ markdown
   .inline.ruler.disable('footnote_inline');
 markdown.validateLink = isLinkable;
 
-// A table of hundreds of columns has as many cells in each row, however short the row is.
+// In a table, each row gets a cell for each column of the header, however short the row is.
 markdown.block.State = class extends markdown.block.State {
   override push(...parts: Parameters<StateBlock['push']>): Token {
     if (this.tokens.length > maxTokens) throw createHtmlError();

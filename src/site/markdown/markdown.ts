@@ -7,16 +7,16 @@ import { FairQueue, SerialQueue } from '../../lib/serial-queue.ts';
 import { WorkerPool } from '../../lib/worker-pool.ts';
 import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdown-renderer.ts';
 
-/** A rendered text; null if rendering takes too long or exceeds a limit, so that the text is shown as plain text. */
+/** A rendered text; null if rendering takes too long or exceeds a limit, so that the text is shown unformatted. */
 export type Html = string | null;
 
-/** A text that is not listed; undefined if it was not rendered in time because other texts were, so that a retry may help. */
+/** The result for a text that is not listed; undefined if other texts took too long, so that a retry may help. */
 export type ProposedHtml = Html | undefined;
 
-/** Returns our copy of an image; undefined if there is none. */
+/** Returns our copy of an image; undefined without a copy. */
 type FindCopy = (url: string) => ImagePlace | undefined;
 
-/** A text with the addresses of its images, of which those are shown that have a copy. */
+/** A text with the addresses of its images. Only images with a copy are shown. */
 export interface MarkdownText extends Omit<MarkdownSource, 'images'> {
   readonly images: readonly string[];
 }
@@ -26,9 +26,8 @@ export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
 }
 
 /**
- * Renders markdown: the pages of listed bots in one thread, each once, and previews in another, so that no page waits for a
- * preview. A text that takes too long delays only the texts behind it, and those for no longer than the limit: its thread
- * is ended.
+ * Renders Markdown in two threads: pages of listed bots once each, and previews, so that no page waits for a preview.
+ * A text that takes too long delays only the texts after it, and only up to the limit, because its thread is ended.
  */
 export class Markdown {
   readonly #cache: CurrentCache;
@@ -40,8 +39,8 @@ export class Markdown {
 
   /**
    * @param cache keeps the rendered texts
-   * @param limit milliseconds that a text may take
-   * @param maxWaitMs that a caller waits for a text that is not listed
+   * @param limit maximum milliseconds for a text
+   * @param maxWaitMs maximum time that a caller waits for a text that is not listed
    */
   constructor(cache: CurrentCache, copyOf: FindCopy, limit = 1000, maxWaitMs = 3000) {
     this.#cache = cache;
@@ -51,7 +50,7 @@ export class Markdown {
     this.#previews = new RenderThread(limit, restOfPreview);
   }
 
-  /** Starts the thread of pages, which takes a while, for a caller that has a text in a moment. */
+  /** Starts the thread of pages, which takes a while, before the first text. */
   start(): void {
     this.#pages.start();
   }
@@ -65,16 +64,16 @@ export class Markdown {
   }
 
   /**
-   * Renders a text that waits for a review to safe HTML, in the thread and the share of time of previews, and keeps it. The
-   * result is undefined while that takes long.
+   * Renders a text that waits for a review to safe HTML, with the thread and the time limits of previews, and keeps
+   * it. Resolves with undefined if rendering takes long; it then continues.
    */
   async renderProposed(text: MarkdownText): Promise<ProposedHtml> {
     return await this.#inTime(this.render(text, this.#previews));
   }
 
   /**
-   * Renders a text that is still being written to safe HTML, when it is the turn of its address. The result is not kept. It is
-   * undefined if that takes long or if too many previews wait, of the address or in all.
+   * Renders a text that is still being written to safe HTML; addresses take turns. The result is not kept. Resolves
+   * with undefined if rendering takes long, or if too many previews wait, of the address or in total.
    */
   async preview(text: MarkdownText, address: string): Promise<ProposedHtml> {
     if (text.text === '') return '';
@@ -107,21 +106,18 @@ export class Markdown {
   }
 }
 
-/** Renders one text after the other in a thread of its own, and keeps none. */
+/** Renders texts one after the other in a separate thread, without keeping the results. */
 export class RenderThread {
   readonly #limit: number;
   readonly #rest: number;
   readonly #queue = new SerialQueue();
   #pool: WorkerPool<typeof renderMarkdown> | undefined;
-  /** Whether the thread has rendered the last text, and not ended with it. */
+  /** Whether the thread is running after the last text. */
   #isStarted = false;
-  /** When the next text may begin, in milliseconds as `performance.now()` has them. */
+  /** When the next text may begin, by `performance.now()`. */
   #begin = 0;
 
-  /**
-   * @param limit milliseconds that a text may take
-   * @param rest how long the thread rests after a text, as a multiple of what the text took
-   */
+  /** @param limit maximum milliseconds for a text @param rest the pause after a text, as a multiple of its time */
   constructor(limit: number, rest: number) {
     this.#limit = limit;
     this.#rest = rest;
@@ -131,7 +127,7 @@ export class RenderThread {
     if (this.#pool === undefined) void this.render(emptySource).catch(() => {});
   }
 
-  /** @param abandoned aborted when nobody waits for the text, which is then not begun */
+  /** @param abandoned aborted when nobody waits for the text, which then does not begin */
   async render(source: MarkdownSource, abandoned?: AbortSignal): Promise<RenderedText> {
     return await this.#queue.run(async () => {
       const delay = this.#begin - performance.now();
@@ -139,7 +135,7 @@ export class RenderThread {
       if (abandoned?.aborted) return { html: null, headings: [] };
       this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
       const pool = this.#pool;
-      // So that the start of a thread does not count as time of the text. The pool may give it to the last thread, which is ending.
+      // Starting a thread must not count as time of the text. The pool may still run the last thread, which is ending.
       if (!this.#isStarted) await pool.run(emptySource).catch(async () => await pool.run(emptySource));
       const started = performance.now();
       const rendered = await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
@@ -157,7 +153,7 @@ export class RenderThread {
   }
 }
 
-/** Previews take a tenth of the time at most. */
+/** Previews take at most a tenth of the time. */
 const restOfPreview = 9;
 
 const renderer = new URL('./markdown-renderer.js', import.meta.url);

@@ -20,15 +20,15 @@ import {
 } from './html-tree.ts';
 
 export interface PageLayout {
-  /** The name of the bot: a first heading that only repeats it is left out. */
+  /** The name of the bot. A first heading that only repeats it is removed. */
   readonly name: string;
-  /** The images to show: address of the original → our copy. */
+  /** Address of the original → our copy. Only these images are shown. */
   readonly images: Readonly<Record<string, ImagePlace>>;
 }
 
 /**
  * Prepares a sanitised tree for the bot page: headings below the page's own, links with `nofollow`, cached copies of
- * images, classes for alignment, tables and code that scroll, emoji for their names.
+ * images, classes for alignment, scrolling tables and code, emoji in place of their names.
  */
 export function layOutPage(tree: Fragment, { name, images }: PageLayout): void {
   dropTitle(tree, name);
@@ -58,7 +58,7 @@ function dropTitle(tree: Fragment, name: string): void {
   }
 }
 
-/** Makes the highest heading an `h2`, below the page's `h1`, and no heading more than one level below the one before it. */
+/** Makes the highest heading an `h2`, below the page's `h1`, and every heading at most one level below the one before it. */
 function lowerHeadings(tree: Fragment): void {
   const headings = listHeadings(tree.childNodes);
   const levels = headings.map(({ tagName }) => Number(tagName.slice(1)));
@@ -100,8 +100,8 @@ function layOutElement(node: Element, place: Place): Node[] {
 }
 
 /**
- * Returns the cached copy of an image, else a frame with its text, or its host where it has none, that links to the
- * original.
+ * Returns the cached copy of an image. Without a copy, returns a frame that links to the original, with the image's
+ * text or else its host.
  */
 function layOutImage(node: Element, { images, inLink }: Place): Node[] {
   const { src: url = '', alt = '', title, width, height, align = '' } = readAttributes(node);
@@ -132,10 +132,7 @@ function drawTask({ childNodes }: Element): boolean {
   return true;
 }
 
-/**
- * Wraps a table so that it scrolls. One that is wider than a phone can be reached with the keyboard, named by its first
- * row.
- */
+/** Wraps a table so that it scrolls. A table wider than a phone is reachable with the keyboard, and labelled by its first row. */
 function wrapInScroller(table: Element): Element {
   const rows = listRows(table.childNodes).map(({ childNodes }) => childNodes.filter(isElement).map(textOf));
   const longest: number[] = [];
@@ -155,7 +152,7 @@ function wrapInScroller(table: Element): Element {
   return createElement('div', { class: 'table', ...(isWide && reached) }, [table]);
 }
 
-/** Characters: what fits next to each other on a small screen, what the space between two columns takes. */
+/** In characters: the width of a small screen, and the space between two columns. */
 const widthOfPhone = 20;
 const gapOfColumns = 2;
 
@@ -169,9 +166,9 @@ function listRows(nodes: readonly Node[]): Element[] {
     );
 }
 
-/** Returns where a copy is, with a smaller one for small screens. @param shown its width on the page */
+/** Returns the `src` of a copy, with a smaller one for small screens. @param shown the width on the page */
 function toImageSource({ path, width, height }: ImagePlace, shown: number): Attributes {
-  // The smaller copy fits into a square, so that of an upright one has another width.
+  // The smaller copy fits into a square, so an upright image's is narrower than its name says.
   if (width <= smallWidthPx || width < height) return { src: path };
   return {
     src: path,
@@ -183,7 +180,7 @@ function toImageSource({ path, width, height }: ImagePlace, shown: number): Attr
 const smallWidthPx = 320;
 const widthOfPage = 704;
 
-/** Returns the author's size, else that of the copy, so that nothing moves when the image loads. */
+/** Returns the author's size, or else that of the copy, so that nothing moves when the image loads. */
 function chooseSize(width: number, height: number, copy: ImagePlace): { width: number; height: number } {
   if (width === 0 && height === 0) return copy;
   return {
@@ -199,7 +196,7 @@ function highlightCode({ childNodes: [code] }: Element, { highlight }: Place): v
   if (html !== undefined) code.childNodes = parseHtml(html).childNodes;
 }
 
-/** By the values of `align` that a sanitised tree has. */
+/** The classes for the values of `align` in a sanitised tree. */
 const alignmentClasses: Attributes = { left: 'start', center: 'middle', right: 'end' };
 
 /** Replaces names of emoji between colons, such as `:ok_hand:`. Other text between colons stays. */
@@ -219,8 +216,8 @@ function withEmoji(text: string): string {
 }
 
 /**
- * Returns a function that highlights the code blocks of one page: code to HTML with classes. It returns undefined if the
- * language is not known, or the page has more code than the limit.
+ * Returns a function that highlights the code blocks of one page as HTML with classes. It returns undefined for an
+ * unknown language, or when the page has more code than the limit.
  */
 function createCodeHighlighter(): (code: string, language: string) => string | undefined {
   let left = maxCodeLength;
@@ -232,7 +229,7 @@ function createCodeHighlighter(): (code: string, language: string) => string | u
 }
 
 const maxCodeLength = 10_000;
-/** Characters of the limit that a block takes besides its own, so that a page has about a hundred at most. */
+/** Characters of the limit that a block takes in addition to its own, so that a page has about a hundred blocks at most. */
 const costOfBlock = 100;
 
 const languages =

@@ -17,10 +17,10 @@ import {
 } from './html-tree.ts';
 
 /**
- * Parses untrusted HTML and keeps what is allowed: these tags with these attributes, no comments, nothing that a browser
- * would run or load, no ids but those of footnotes. The tree is a fixed point: a browser that parses its serialised form gets the same tree, so
- * no open element can reach past its end.
- * @throws {BotshelfError} html-too-large, for more elements or deeper nesting than any page by a person has
+ * Parses untrusted HTML and keeps only allowed tags and attributes: no comments, nothing that a browser would run or
+ * load, no ids except for those of footnotes. The tree is a fixed point: a browser that parses its serialised form
+ * gets the same tree, so no open element can reach past its end.
+ * @throws {BotshelfError} html-too-large, for more elements or deeper nesting than any page of a person has
  */
 export function sanitiseHtml(html: string): Fragment {
   let text = html;
@@ -34,17 +34,17 @@ export function sanitiseHtml(html: string): Fragment {
   throw createHtmlError();
 }
 
-/** Whether a link to this address is allowed: to the web, to mail and within the page. */
+/** Whether links to this address are allowed: to the web, to mail and within the page. */
 export function isLinkable(url: string): boolean {
   return /^(https?:\/\/|mailto:|#)/i.test(url);
 }
 
-/** Valid markup takes two rounds; markup that a browser nests differently from how it is written takes a few more. */
+/** Valid markup takes two rounds; markup that a browser nests differently takes a few more. */
 const maxRounds = 5;
 const maxElements = 10_000;
 const maxDepth = 100;
 
-/** Returns the attributes that an element keeps, of those that it has; undefined if only its content stays. */
+/** Returns the attributes that an element keeps; undefined to keep only its content. */
 type Rule = (attributes: Attributes) => Attributes | undefined;
 
 const bare: Rule = () => ({});
@@ -60,7 +60,7 @@ const textTags =
 const blockTags = 'blockquote dd dl dt hr pre summary tbody tfoot thead ul';
 const alignedTags = 'caption h1 h2 h3 h4 h5 h6 p table tr';
 
-/** The tags that may stay, and which attributes stay with them. */
+/** The allowed tags, each with the rule for its attributes. */
 const allowed = new Map<string, Rule>([
   ...createRules(`${textTags} ${blockTags}`, bare),
   ...createRules(alignedTags, aligned),
@@ -87,14 +87,14 @@ function keepImage({ src = '', alt, title, width, height, align }: Attributes): 
   return { src: url, alt, title, ...size, align: toAlignment(align) };
 }
 
-/** What goes with all that it holds: it is not meant to be read, or not as HTML. Of any other tag the content stays. */
+/** Tags that are removed with their content, because it is not text for readers or not HTML. Of other tags, the content stays. */
 const tagsWithoutText = new Set(
   'applet audio canvas datalist embed iframe map noembed noframes noscript object plaintext script select style template textarea title video xmp'.split(
     ' ',
   ),
 );
 
-/** Without words in it a link or heading is there only for those who hear the page, anything else only as a gap. */
+/** Elements that need text. Without it, links and headings exist only for screen readers, and the others are gaps. */
 const mustNotBeEmpty = new Set(['a', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'table']);
 
 function sanitiseChildren({ childNodes }: Fragment | Element, depth: number): Node[] {
@@ -109,7 +109,7 @@ function sanitiseNode(node: Node, depth: number): Node[] {
   const own = readAttributes(node);
   const attributes = allowed.get(node.tagName)?.(own);
   if (attributes === undefined) {
-    // Its text replaces an image.
+    // The text of an image replaces it.
     return node.tagName === 'img' && own['alt'] ? [createTextNode(own['alt'])] : children;
   }
   if (mustNotBeEmpty.has(node.tagName) && children.every(isEmpty))
@@ -126,7 +126,7 @@ function isEmpty(node: Node): boolean {
   return isElement(node) && node.tagName !== 'img' && node.childNodes.every(isEmpty);
 }
 
-/** Wraps list items in a list, where their parent is not one. */
+/** Wraps list items in a list if their parent is not one. */
 function wrapListItems(children: readonly Node[], parent: string): Node[] {
   const result: Node[] = [];
   let list: Element | undefined;

@@ -25,7 +25,7 @@ interface AboutPageProps {
   readonly sizes: CatalogueSizes;
   /** The maintainers who have a name. */
   readonly reviewers: readonly NameLinkProps[];
-  /** How long proposals have waited for an answer; undefined if there were too few. */
+  /** The median time to a decision about a proposal; undefined for too few decisions. */
   readonly medianWaitMs: number | undefined;
 }
 

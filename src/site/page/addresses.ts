@@ -4,7 +4,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Subject } from '../../proposals/proposal.ts';
 
-/** What the head of every page links to. */
+/** The paths to which the head of every page links. */
 export const sitePaths = {
   newBots: '/feeds/new.atom',
   manifest: '/site.webmanifest',
@@ -13,20 +13,17 @@ export const sitePaths = {
   touchIcon: '/apple-touch-icon.png',
 } as const;
 
-/**
- * Returns a path or an address with a language, which the default language goes without: that is what a client sees that
- * names none.
- */
+/** Adds a language to a path or an address, except for the default language, which clients without a preference get. */
 export function toPathInLanguage(path: string, locale: string, defaultLocale: string): string {
   return withLocale(path, locale === defaultLocale ? undefined : locale);
 }
 
-/** Returns a path with a language in its query, if there is one. */
+/** Adds a language to the query of a path, if one is given. */
 export function withLocale(path: string, locale: string | undefined): string {
   return locale === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
 }
 
-/** A page in one language. */
+/** The address of a page in one language. */
 export interface LanguageAddress {
   /** A language tag, or `x-default`. */
   readonly language: string;
@@ -34,8 +31,8 @@ export interface LanguageAddress {
 }
 
 /**
- * Returns the addresses of a page in all of its languages and in no particular one; none for a page in one language.
- * @param address that of the default language
+ * Returns the addresses of a page in all of its languages, and without a language; empty for a page in one language.
+ * @param address the address in the default language
  * @param locales the default one first
  */
 export function listPageLanguages(address: string, locales: readonly Locale[]): LanguageAddress[] {
@@ -44,7 +41,7 @@ export function listPageLanguages(address: string, locales: readonly Locale[]): 
   return listLanguages(locales, (locale = first) => toPathInLanguage(address, locale, first));
 }
 
-/** Returns the addresses of a page in each of these languages and in no particular one; none without a language. */
+/** Returns the addresses of a page in each of these languages, and without a language; empty without languages. */
 export function listLanguages(
   locales: readonly Locale[],
   toAddress: (locale: Locale | undefined) => string,
@@ -55,20 +52,19 @@ export function listLanguages(
   });
 }
 
-/** Returns the path of what changed in a bot. */
+/** Returns the path of the page with a bot's changes. */
 export function toChangesPath(id: BotId): string {
   return `/bots/${id}/changes`;
 }
 
-/** Returns the path of the feed of the bots of a category, a collection or an author, or of what changed in a bot. */
+/** Returns the path of a feed: the bots of a category, a collection or an author, or a bot's changes. */
 export function toFeedPath(of: 'author' | 'bot' | 'category' | 'collection', id: string): string {
   return `/feeds/${of}/${id}.atom`;
 }
 
-/** The page that says who runs the list, and how bots are reviewed. */
+/** The page about the operator of the list, and how bots are reviewed. */
 export const aboutPath = '/about';
 
-/** The page that explains feeds. */
 export const feedsPath = '/feeds';
 
 /** The list of categories. */
@@ -87,15 +83,15 @@ export function toAuthorPath(account: string): string {
   return `/authors/${account}`;
 }
 
-/** Returns the path of the feed of what an author's bots need. */
+/** Returns the path of the feed of problems with an author's bots. */
 export function toAttentionPath(account: string): string {
   return `${toAuthorPath(account)}/attention.atom`;
 }
 
-/** Leads back to the page in the language that `locale` names, which the browser remembers. */
+/** Returns to the page in the language of `locale`, which the browser remembers. */
 export const languagePath = '/language';
 
-/** Returns the path of the page with a form, for a path that the form is sent to, where a reader cannot return to. */
+/** Returns the path of the page with a form from the path that the form is sent to, because readers cannot return to the latter. */
 export function toFormPage(path: string): string {
   return path.replace(sentPath, '$1');
 }
@@ -103,27 +99,33 @@ export function toFormPage(path: string): string {
 const sentPath =
   /^([^?]*\/(?:add|collection|edit|name|token|translate|proposals\/[^/?]+))\/(?:file|revoke|send|withdraw)(?=\?|$)/;
 
-/** Returns a path with a parameter more. */
+/** Adds a parameter to a path. */
 export function withParameter(path: string, name: string, value: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;
 }
 
-/** Returns the path of the page where an account follows its proposal. @param shared whether the other machines have it */
+/**
+ * Returns the path of the page on which an account follows its proposal. @param shared whether the other machines have
+ * the proposal
+ */
 export function toProposalPath(subject: Subject, shared = true): string {
   return `/proposals/${subject}${shared ? '' : '?shared=no'}`;
 }
 
-/** Returns the path of the form that edits a bot's page in a language, which is its main page where none is named. */
+/** Returns the path of the form that edits a bot's page in a language; by default its main page. */
 export function editPath(id: BotId, language?: Locale): string {
   return `/bots/${id}/edit${language === undefined ? '' : `?language=${language}`}`;
 }
 
-/** Returns the path of the form that adds a language to a bot. @param from that of the page to translate; the main page where none is named */
+/**
+ * Returns the path of the form that adds a language to a bot. @param from the language to translate; by default that
+ * of the main page
+ */
 export function translatePath(id: BotId, from?: Locale): string {
   return `/bots/${id}/translate${from === undefined ? '' : `?from=${from}`}`;
 }
 
-/** The form that edits the profile of who is logged in. */
+/** The form that edits the profile of the logged-in account. */
 export const profileFormPath = '/my-bots/name';
 
 /** Returns the path of the page that compares bots. */
@@ -131,13 +133,13 @@ export function toComparePath(ids: readonly string[]): string {
   return `/compare?bots=${ids.map(encodeURIComponent).join(',')}`;
 }
 
-/** Where maintainers review proposals. */
+/** The page on which maintainers review proposals. */
 export const reviewPath = '/review';
 
-/** Where maintainers see who is blocked. */
+/** The page with the block list, for maintainers. */
 export const blockedPath = `${reviewPath}/blocked`;
 
-/** Returns the path of the page on which a maintainer blocks one. */
+/** Returns the path of the page on which a maintainer blocks an account, a bot or a host. */
 export function toBlockPath(kind: string, name: string): string {
   return withParameter(withParameter(blockedPath, 'kind', kind), 'name', name);
 }
@@ -147,7 +149,7 @@ export function toReviewPath(subject: Subject, account: AccountId): string {
   return `${reviewPath}/${subject}/${account}`;
 }
 
-/** Returns the address of a bot's source; null if it has none. */
+/** Returns the address of a bot's source code; null if it is not open. */
 export function toSourceAddress({ owner, repo }: FullCodehost): string | null {
   if (owner === null || repo === null) return null;
   return `https://github.com/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;

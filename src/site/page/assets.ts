@@ -12,13 +12,13 @@ import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import type { Site } from './page-context.tsx';
 
-/** A file that pages refer to. Its path has a digest of its bytes, so caches may keep it for ever. */
+/** A file that pages refer to. Its path contains a digest of its bytes, so caches may keep it forever. */
 export interface Asset extends WholeDocument {
   readonly path: string;
 }
 
 export const assets = {
-  /** Without its comments and indentation: a fifth of its bytes. */
+  /** Without comments and indentation, which are a fifth of its bytes. */
   stylesheet: readAsset('site.css', 'text/css; charset=utf-8', (css) =>
     css.replace(/\/\*.*?\*\//gs, '').replace(/\n\s*/g, '\n'),
   ),
@@ -26,11 +26,11 @@ export const assets = {
   addScript: readAsset('add.js', 'text/javascript; charset=utf-8'),
   /** Reloads the page when a file of the catalogue is saved. */
   liveScript: readAsset('live.js', 'text/javascript; charset=utf-8'),
-  /** Forgets what was typed in a form once it is sent. */
+  /** Deletes the stored text of a form once the form is sent. */
   sentScript: readAsset('sent.js', 'text/javascript; charset=utf-8'),
-  /** The keys of the review. */
+  /** The keyboard shortcuts of the review. */
   reviewScript: readAsset('review.js', 'text/javascript; charset=utf-8'),
-  /** Copies a token, or a code of a guide, and filters the commands of a bot. */
+  /** Copies a token or a code sample, and filters the commands of a bot. */
   copyScript: readAsset('copy.js', 'text/javascript; charset=utf-8'),
   icon: readAsset('icon.svg', 'image/svg+xml'),
   favicon: readAsset('favicon.ico', 'image/x-icon'),
@@ -39,7 +39,7 @@ export const assets = {
   largeIcon: readAsset('icon-512.png', 'image/png'),
 };
 
-/** Returns the assets that the settings of a catalogue make; null if they leave them out. */
+/** Returns the assets that the settings define; null for those that they do not. */
 export function createOwnAssets(settings: CatalogueSettings): OwnAssets {
   const known = made.get(settings);
   if (known !== undefined) return known;
@@ -63,7 +63,7 @@ interface OwnAssets {
 
 const made = new WeakMap<CatalogueSettings, OwnAssets>();
 
-/** Serves the assets, and those of the settings in force. */
+/** Serves the assets, including those of the settings in force. */
 export function addAssetRoutes(router: Router, site: Pick<Site, 'settings'>): void {
   for (const found of Object.values(assets)) {
     const representation = { ...found, headers, current: () => true };

@@ -8,7 +8,7 @@ import type { AddPage } from './html-response.ts';
 import { Layout } from './layout.tsx';
 import { useLanguage, type PageParts } from './page-context.tsx';
 
-/** The documents that are pages too, by their paths, and their files. The first file has several pages. */
+/** The documents that are also pages, by path, and their files. The first file has several pages. */
 const files = {
   '/docs': 'docs/api.md',
   '/docs/bots': 'docs/api.md',
@@ -23,7 +23,7 @@ const files = {
 type DocsPath = keyof typeof files;
 export const docsPaths = Object.keys(files) as readonly DocsPath[];
 
-/** Adds the documents. Requests that wait for one share its rendering, because each takes a thread. */
+/** Adds the documents. Concurrent requests for one share its rendering, because each takes a thread. */
 export function addDocsPages(addPage: AddPage, { site, bots }: PageParts): void {
   for (const path of docsPaths) {
     let guide: ReturnType<typeof renderGuide> | undefined;
@@ -36,7 +36,7 @@ export function addDocsPages(addPage: AddPage, { site, bots }: PageParts): void 
         guide = undefined;
         throw error;
       });
-      // On a busy machine the time may be over.
+      // On a busy machine, rendering may have timed out.
       if (rendered.html === null) guide = undefined;
       return <DocsPage {...rendered} path={path} />;
     };
@@ -48,7 +48,7 @@ const documents = Object.fromEntries(docsPaths.map((path) => [path, readDocument
   Record<DocsPath, string>
 >;
 
-/** Returns the text of a page. The routes and errors of the first file are pages of their own, which the first page links to. */
+/** Returns the text of a page. The routes and errors of the first file are separate pages, to which the first page links. */
 function readDocument(path: DocsPath): string {
   const text = readFileSync(new URL(files[path], import.meta.resolve('#package')), 'utf8');
   if (files[path] !== files['/docs']) return text;
@@ -73,8 +73,8 @@ function isOfBots(route: string): boolean {
 }
 
 /**
- * Renders a document, in a thread of its own: pages of bots need not wait for it, and have less time.
- * @param id of the bot that it names; that of the sample catalogue if it is left out
+ * Renders a document in a separate thread, so that pages of bots do not wait for it and it may take more time.
+ * @param id the bot that the document names; by default that of the sample catalogue
  */
 export async function renderGuide(path: DocsPath, baseUrl: string, id?: BotId): Promise<RenderedText> {
   const thread = new RenderThread(maxRenderMs, 0);
@@ -91,16 +91,15 @@ const maxRenderMs = 30_000;
 /** The bot of the sample catalogue that the documents name. */
 const sampleBot = '190519304972663312' as BotId;
 
-/** Returns the bot of a list that the pages name; undefined if it has none for all ages. */
+/** Returns the bot that the pages name as an example; undefined if all are for adults. */
 async function findExample(bots: PageParts['bots']): Promise<BotId | undefined> {
   const all = bots.get(sampleBot) ? [] : await bots.sorted();
   return all.find(({ facts }) => !facts.nsfw)?.id;
 }
 
 /**
- * Returns a document without its title, with a line for each paragraph and item, and with the address of this service. A
- * link to another document, or to a heading on another page, leads to that page; without one its text stays, or is the path
- * of the file.
+ * Returns a document without its title, with a line for each paragraph and item, and with the address of this service. Links to
+ * documents and headings that are pages lead to these; of other links, the text stays, or the path of the file.
  */
 function readGuide(path: DocsPath, baseUrl: string): string {
   const own = documents[path]
@@ -128,7 +127,7 @@ function hasHeading(path: DocsPath, slug: string): boolean {
   return [...documents[path].matchAll(/^#+ (.+)$/gm)].some(([, title = '']) => toSlug(title) === slug);
 }
 
-/** Returns the slug of a heading as Git hosts make it. */
+/** Returns the slug that Git hosts make of a heading. */
 function toSlug(title: string): string {
   return title
     .toLowerCase()
@@ -142,7 +141,7 @@ interface DocsPageProps extends RenderedText {
   readonly path: DocsPath;
 }
 
-/** How to use the API and the data, for people, in English; programs read the OpenAPI document. */
+/** Explains the API and the data to people, in English; programs read the OpenAPI document. */
 function DocsPage({ path, html, headings }: DocsPageProps): VNode {
   const { t, text, href } = useLanguage();
   const guide = documents[path];

@@ -27,7 +27,7 @@ export interface NameLinkProps {
   readonly name: string;
 }
 
-/** A link to what has a name that somebody chose. */
+/** A link whose text is a name that somebody chose. */
 export function NameLink({ path, name, look }: NameLinkProps & { readonly look?: string }): VNode {
   const { href } = useLanguage();
   return (
@@ -37,7 +37,7 @@ export function NameLink({ path, name, look }: NameLinkProps & { readonly look?:
   );
 }
 
-/** The way back from a page to the one that it belongs to, with an arrow. */
+/** A link with an arrow to the page above this one. */
 export function BackLink(props: NameLinkProps): VNode {
   return (
     <p class="back">
@@ -46,7 +46,7 @@ export function BackLink(props: NameLinkProps): VNode {
   );
 }
 
-/** A form of one button, which changes something. @param props.version of what it changes, where that has one */
+/** A form of one button, for an action. @param props.version the version that the action is about, if it has one */
 export function PostButton(
   props: RenderableProps<{
     readonly path: string;
@@ -66,7 +66,7 @@ export function PostButton(
   );
 }
 
-/** A button that copies the element of this id; shown where scripts run. */
+/** A button that copies the element of this id; shown if scripts run. */
 export function CopyButton(props: { readonly of: string; readonly label?: MessageKey }): VNode {
   const { t, text } = useLanguage();
   return (
@@ -94,7 +94,7 @@ export function CopyField(props: {
   );
 }
 
-/** Leads to a feed, and to what feeds are. */
+/** Links to a feed, and to the page that explains feeds. */
 export function FollowLinks({ path }: { readonly path: string }): VNode {
   const { t, href, locale } = useLanguage();
   const { site } = useVisit();
@@ -119,7 +119,7 @@ export function ActionLink({ href, children }: RenderableProps<{ readonly href: 
   );
 }
 
-/** A button that leads to a place of an author's choice. */
+/** A button that links to an address of an author's choice. */
 export function OwnLink({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
   return (
     <li>
@@ -135,13 +135,13 @@ export function withoutBidiControls(text: string): string {
   return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
 }
 
-/** How long ago something was. */
+/** The time since something happened. */
 export function Since({ at }: { readonly at: number }): VNode {
   const { ago } = useLanguage();
   return <time dateTime={formatIsoTime(at)}>{ago(at, Date.now())}</time>;
 }
 
-/** The way to a page of a bot: all bots, the bots of its category. @param props.children what follows, in list items */
+/** The path to a page of a bot: all bots, the bots of its category. @param props.children further list items */
 export function Breadcrumb({ category, children }: RenderableProps<{ readonly category: Category }>): VNode {
   const { t, text, href, categoryName } = useLanguage();
   return (
@@ -155,7 +155,7 @@ export function Breadcrumb({ category, children }: RenderableProps<{ readonly ca
   );
 }
 
-/** A name and its value, in a `dl`; nothing if the value is null. */
+/** A name and its value in a `dl`; empty if the value is null. */
 export function Fact(props: RenderableProps<{ readonly name: ComponentChildren }>): VNode | null {
   const { name, children } = props;
   if (children === null) return null;
@@ -167,7 +167,7 @@ export function Fact(props: RenderableProps<{ readonly name: ComponentChildren }
   );
 }
 
-/** The sign of a verified bot. @param props.label what screen readers say; left out if the sign is in a link with a label */
+/** The sign of a verified bot. @param props.label the text for screen readers; left out in a link with a label */
 export function CheckMark({ size, label }: { readonly size: number; readonly label?: string }): VNode {
   const role =
     label === undefined ? { 'aria-hidden': true } : ({ role: 'img', 'aria-label': label } as const);
@@ -187,7 +187,7 @@ export interface PageLinksProps {
   readonly pathOf: (number: number) => string;
 }
 
-/** Leads to the other pages of a list by their numbers. */
+/** Links to the other pages of a list by number. */
 export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null {
   const { t, text, integer } = useLanguage();
   if (pages <= 1) return null;
@@ -223,7 +223,7 @@ function listShownPages(page: number, pages: number): number[] {
   return [...new Set(numbers)].filter((number) => number >= 1 && number <= pages);
 }
 
-/** Returns the pages of those of some authors who have a name, in their order. */
+/** Returns links to the pages of the authors who have a name, in order. */
 export function listNamedAuthors(authors: AuthorIndex, ids: readonly string[]): NameLinkProps[] {
   return ids.flatMap((id) => {
     const profile = authors.findProfile(id);
@@ -233,17 +233,17 @@ export function listNamedAuthors(authors: AuthorIndex, ids: readonly string[]): 
 
 interface BylineProps {
   readonly bot: Pick<FilledMainPage, 'authors'>;
-  /** Those who have a name. */
+  /** The authors who have a name. */
   readonly authors: readonly NameLinkProps[];
   readonly isLinked: boolean;
 }
 
-/** The line "by NAME" of a bot, with how many authors it has where some have no name. */
+/** The line "by NAME" of a bot. If some authors have no name, it says how many authors there are. */
 export function Byline({ bot, authors, isLinked }: BylineProps): VNode {
   const { t, list } = useLanguage();
   const all = authors.length < bot.authors.length && t('bot.authors', { count: bot.authors.length });
   if (authors.length === 0) return <p class="by">{all}</p>;
-  // Names are listed by their places, as two authors may have the same.
+  // Names are listed by their places, because two authors may have the same name.
   const names = list.formatToParts(Object.keys(authors)).map(({ type, value }) => {
     const author = type === 'element' ? authors[Number(value)] : undefined;
     if (author === undefined) return value;
@@ -263,7 +263,7 @@ interface NamedPermission {
   readonly isHarmful: boolean;
 }
 
-/** Names permissions, those with the most power first, and bits without a documented meaning. */
+/** Names permissions, most powerful first, and bits without a documented meaning. */
 export function namePermissions(
   { groups, unknownBits }: StatedPermissions,
   t: PageLanguage['t'],
@@ -275,7 +275,7 @@ export function namePermissions(
   return [...known, ...unknown.map((bit) => ({ ...bit, isHarmful: false }))];
 }
 
-/** What an invite link requests besides a bot and its commands. */
+/** The requests of an invite link in addition to a bot and its commands. */
 export function OtherScopes({ scopes }: Pick<InvitePermissions, 'scopes'>): VNode | null {
   const { t } = useLanguage();
   const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
@@ -287,19 +287,19 @@ interface BotImageProps {
   /** The path of the full copy. */
   readonly path: string;
   readonly alt: string;
-  /** The size in CSS pixels, so that nothing moves when it loads. */
+  /** The size in CSS pixels, so that nothing moves when the image loads. */
   readonly width: number;
   readonly height: number;
   /** The width in pixels of the smaller copy. */
   readonly small: VariantWidth;
-  /** How wide it is shown, as in the `sizes` attribute, where the full copy may be needed; it is `full` pixels wide. */
+  /** For an image that may need the full copy: its width as in the `sizes` attribute, and the width of the full copy in pixels. */
   readonly larger?: { readonly sizes: string; readonly full: number };
-  /** Whether it is below the fold: it loads when it is about to be seen. */
+  /** Whether the image is below the fold, so that it loads when it is about to be seen. */
   readonly lazy: boolean;
   readonly blurred: boolean;
 }
 
-/** An image of the cache: its smaller copy or, where the screen needs it, the full one. */
+/** An image of the cache: its smaller copy, or the full one if the screen needs it. */
 export function BotImage(props: BotImageProps): VNode {
   const { path, alt, width, height, small, larger, lazy, blurred } = props;
   const src = toVariantPath(path, small);
@@ -324,19 +324,19 @@ export function toCategoryClass(category: Category): string {
 
 interface AvatarProps {
   readonly id: string;
-  /** Whose colour it has without an image. */
+  /** The category whose colour replaces a missing image. */
   readonly category?: Category;
   readonly name: string;
-  /** The path of the cached copy; null if there is none. */
+  /** The path of the cached copy; null without a copy. */
   readonly image: string | null;
   /** Edge in CSS pixels. */
   readonly size: number;
   readonly blurred: boolean;
-  /** Whether it is below the fold; not if left out. */
+  /** Whether the image is below the fold; by default it is not. */
   readonly lazy?: boolean;
 }
 
-/** A bot's image, or its initial on a shade of the colour of its category. Hidden from screen readers, because the name is next to it. */
+/** A bot's image, or its initial on a shade of its category's colour. Hidden from screen readers, because the name is next to it. */
 export function Avatar(props: AvatarProps): VNode {
   const { id, category = 'other', name, image, size, blurred, lazy = false } = props;
   if (image === null) {
@@ -377,10 +377,10 @@ export function findInitial(name: string): string {
   return first?.segment.toUpperCase() ?? '';
 }
 
-/** Made once, because a page has dozens of names. */
+/** Created once, because a page has dozens of names. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** Where each fault is, and what it is. */
+/** The position and the message of each fault. */
 export function FaultItems({ faults }: { readonly faults: readonly Fault[] }): VNode {
   return (
     <ul lang="en" dir="ltr">
@@ -401,9 +401,9 @@ export interface ProseProps {
   /** The text as Markdown, and as HTML. */
   readonly text: string;
   readonly html: ProposedHtml;
-  /** The advice for a page that was not formatted in time. */
+  /** The advice for a page that was not rendered in time. */
   readonly retry?: 'add.busy' | 'review.busy';
-  /** Whether its images are blurred. */
+  /** Whether to blur the images. */
   readonly blurImages?: boolean;
 }
 

@@ -13,7 +13,7 @@ import { sendOnce } from './html-response.ts';
 import { Layout } from './layout.tsx';
 import { useLanguage, useVisit, type PageParts } from './page-context.tsx';
 
-/** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
+/** Turns errors into pages for clients that prefer HTML. Below /api/, they stay problem documents. */
 export function showErrorPages(
   { site, viewerOf }: Pick<PageParts, 'site' | 'viewerOf'>,
   report: ReportError,
@@ -24,7 +24,7 @@ export function showErrorPages(
     } catch (error) {
       if (!prefersPage(ctx)) throw error;
       const problem = report(ctx, error);
-      // What failed may be the reading of the session.
+      // Reading the session may be what failed.
       const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
       const path = ctx.method === 'GET' ? ctx.url : '/';
       await new TimeSlice().next();
@@ -44,10 +44,10 @@ export function prefersPage(ctx: Context): boolean {
 
 const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
 
-/** When a page that is not available reloads itself. */
+/** Seconds after which a page that is not available reloads itself. */
 const reloadSeconds = '5';
 
-/** @param props.path where the original of a read-only copy has the same */
+/** @param props.path the path of the page at the original, on a read-only copy */
 function ErrorPage(props: { readonly problem: ProblemError; readonly path: string }): VNode {
   const { problem, path } = props;
   const { site } = useVisit();
@@ -72,7 +72,7 @@ function ErrorPage(props: { readonly problem: ProblemError; readonly path: strin
   );
 }
 
-/** The way on from a page that has nothing to show. */
+/** The link from a page without content to all bots. */
 export function AllBotsLink(): VNode {
   const { t, href } = useLanguage();
   return (
@@ -84,7 +84,7 @@ export function AllBotsLink(): VNode {
   );
 }
 
-/** Problems whose detail says what the texts of the page do not. */
+/** Problems whose detail has more than the texts of the page. */
 const hasOwnReason: ReadonlySet<ProblemKind> = new Set(['writes-unavailable', 'too-large']);
 
 type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused' | 'readOnly';

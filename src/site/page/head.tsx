@@ -12,9 +12,9 @@ function NoIndex(): VNode {
 
 interface HeadProps {
   readonly title: string;
-  /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
+  /** Undefined for a page that search engines do not list and nobody shares, such as an error. */
   readonly meta: PageMeta | undefined;
-  /** Whether search engines may not list it. For a page with `meta`, that says so. */
+  /** Whether search engines may not list the page. For a page with `meta`, `meta` decides. */
   readonly isUnlisted: boolean;
 }
 
@@ -88,7 +88,7 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
       {image && <meta property="og:image:alt" content={image.alt} />}
       <meta name="twitter:card" content={image?.isWide === true ? 'summary_large_image' : 'summary'} />
       {data.map((thing) => {
-        // No text in it can end the element or begin a comment.
+        // Escaped, so that no text can end the element or begin a comment.
         const json = JSON.stringify(thing).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
         const html = { __html: json };
         return <script key={thing['@type']} type="application/ld+json" dangerouslySetInnerHTML={html} />;
@@ -97,39 +97,36 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
   );
 }
 
-/** Returns a language with a territory, such as pt_BR, as Open Graph names it. */
+/** Returns a language with a territory in the form of Open Graph, such as pt_BR. */
 const toTerritoryLocale = keepByLocale((tag) => {
   const { language, region } = new Intl.Locale(tag).maximize();
   return region === undefined ? language : `${language}_${region}`;
 });
 
-/** What a page says about itself to search engines and to programs that show a preview of a link. */
+/** The description of a page for search engines, and for programs that show previews of links. */
 export interface PageMeta {
   /** The preferred address of the page. */
   readonly address: string;
   readonly title: string;
   readonly description: string;
-  /** What its authors are called. */
+  /** The name of its author. */
   readonly author?: string;
   /** The language of title and description. */
   readonly locale: string;
-  /** The page in all of its languages, where it has more than one. */
+  /** The page in all of its languages, if it has more than one. */
   readonly languages?: readonly LanguageAddress[];
-  /** One that may be shown to anyone, and whether it is wide, and shown above the text. */
+  /** An image that may be shown to anyone. A wide one is shown above the text. */
   readonly image?: { readonly address: string; readonly alt: string; readonly isWide: boolean } | undefined;
   readonly isAdult?: boolean;
   /** Whether search engines may list it. */
   readonly isListed: boolean;
-  /** A feed for this page besides that of all new bots. */
+  /** A feed for this page, in addition to that of all new bots. */
   readonly feed?: { readonly title: string; readonly path: string } | undefined;
-  /** Things as schema.org describes them. */
+  /** Things in the form of schema.org. */
   readonly data?: readonly LinkedData[];
 }
 
-/**
- * Describes a page that is in the languages of the interface.
- * @param address without a language
- */
+/** Describes a page that is in the languages of the interface. @param address without a language */
 export function createOwnMeta(
   address: string,
   { requested, locale, locales }: Pick<PageLanguage, 'requested' | 'locale' | 'locales'>,
@@ -147,7 +144,7 @@ export function createOwnMeta(
 
 export type LinkedData = Readonly<Record<string, unknown>>;
 
-/** Describes the way from the front page to a page, which is the last of `crumbs`. */
+/** Describes the path from the front page to a page, which is the last of `crumbs`. */
 export function createBreadcrumbData(
   { canonicalUrl, settings }: Pick<Site, 'canonicalUrl' | 'settings'>,
   ...crumbs: readonly { readonly name: string; readonly address: string }[]

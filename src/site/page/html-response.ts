@@ -11,19 +11,19 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import type { PageLanguage } from '../language/languages.ts';
 import { providePage, type Visit, type PageParts } from './page-context.tsx';
 
-/** How a page is made: what it depends on, and its rendering. */
+/** The inputs of a page, and its rendering. */
 export interface PageView {
-  /** The selection of the request: as JSON, with the language of the interface, it is the key of the stored page. */
+  /** The selection of the request. Its JSON, with the language of the interface, is the key of the cached page. */
   readonly key: object;
-  /** Reads the object that the page is about: when it is another one, the page is rebuilt immediately. */
+  /** Reads the subject of the page; the page is rebuilt immediately if it is another object. */
   readonly entry?: Input;
   readonly render: () => Promise<VNode>;
 }
 
 /**
  * Adds a page.
- * @param toView returns how the page is made for a request, or the path of another page that it leads to; undefined if it
- *   has responded itself
+ * @param toView returns the view for a request, or the path of another page to redirect to; undefined if it has
+ * responded itself
  */
 export type AddPage = (path: string, toView: (ctx: PageRequest) => ViewOrPath | Promise<ViewOrPath>) => void;
 
@@ -32,9 +32,8 @@ type ViewOrPath = PageView | string | undefined;
 export type PageRequest = Context & { readonly params: Readonly<Record<string, string>> };
 
 /**
- * Returns a function that adds pages to a router. Visitors who are not logged in get the same bytes for some seconds, or
- * until the entry of the page or the settings change; someone who is logged in gets a page that is rendered for that
- * one request.
+ * Returns a function that adds pages to a router. For visitors who are not logged in, a page is cached for some
+ * seconds, or until its entry or the settings change. For people who are logged in, it is rendered for each request.
  */
 export function createPageAdder(router: Router, parts: PageParts): AddPage {
   const { site, cache } = parts;
@@ -65,18 +64,18 @@ export function createPageAdder(router: Router, parts: PageParts): AddPage {
     });
 }
 
-/** Responds with a page for this one request: for someone who is logged in, a form, an error. No cache keeps it. */
+/** Responds with a page for this request only: for people who are logged in, a form, an error. It is never cached. */
 export function sendOnce(ctx: Context, visit: Visit, page: VNode, status = 200): void {
   ctx.status = status;
   ctx.set({ ...pageHeaders, 'Cache-Control': 'private, no-store' });
   const html = renderHtml(visit, visit.site.languages.of(ctx), page);
-  // Compressed, the length of the page would say which guess in a part that others choose is like the token (BREACH).
+  // Not compressed: the length would show how much a guess elsewhere in the page has in common with the token (BREACH).
   if (!holdsToken(html)) return setBodyOnce(ctx, htmlType, Buffer.from(html));
   ctx.body = html;
   ctx.type = htmlType;
 }
 
-/** Responds with a redirect to a page, which no cache keeps. */
+/** Responds with a redirect to a page; it is never cached. */
 export function redirectTo(ctx: Context, url: string): void {
   ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
   ctx.redirect(url);
@@ -113,7 +112,7 @@ interface PickedPage<T> {
   readonly shown: readonly T[];
 }
 
-/** Returns the page of a list that `page` of the address names, the first one by default. @throws {ProblemError} not-found */
+/** Returns the page of a list that the parameter `page` selects, by default the first. @throws {ProblemError} not-found */
 export function pickPage<T>(ctx: Context, all: readonly T[]): PickedPage<T> {
   const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
   const pages = Math.max(1, Math.ceil(all.length / pageSize));

@@ -15,34 +15,34 @@ import { LinkItem, PostButton, findInitial } from './elements.tsx';
 import { Head, type PageMeta } from './head.tsx';
 import { useLanguage, useVisit } from './page-context.tsx';
 
-/** A form of a page, which what leaves the page sends, so that nothing that was typed is lost. */
+/** A form of a page that is sent when the reader leaves the page, so that nothing typed is lost. */
 export interface SentForm {
   readonly id: string;
-  /** The path of the form, which shows it again. */
+  /** The path that shows the form again. */
   readonly action: string;
 }
 
 interface LayoutProps {
-  /** The document title, before the product's name: that of `meta` by default. The front page has none. */
+  /** The document title, before the product's name; by default that of `meta`. The front page has no title. */
   readonly title?: string;
-  /** What the page says about itself; left out for a page that nobody shares. */
+  /** The description of the page; left out for a page that nobody shares. */
   readonly meta?: PageMeta;
-  /** Whether search engines may not list it. For a page with `meta`, that says so. */
+  /** Whether search engines may not list the page. For a page with `meta`, `meta` decides. */
   readonly isUnlisted?: boolean;
-  /** Whether it is the front page, which has a search of its own in place of the one in the header. */
+  /** Whether it is the front page, whose own search replaces that of the header. */
   readonly isFront?: boolean;
-  /** What was searched for. */
+  /** The text that was searched for. */
   readonly q?: string;
-  /** The page of the navigation that this is. */
+  /** The entry of the navigation for this page. */
   readonly current?: NavigationPath | undefined;
-  /** A script for the page, which works without it. */
+  /** A script for the page, which also works without it. */
   readonly script?: keyof typeof assets;
-  /** The form that a change of the language sends. */
+  /** The form that is sent when the language changes. */
   readonly form?: SentForm;
   readonly children: ComponentChildren;
 }
 
-/** Where people who are logged in find their bots. */
+/** The page of the logged-in account's bots. */
 export const myBotsPath = '/my-bots';
 
 /** A page that the header links to. */
@@ -174,7 +174,7 @@ function Footer({ form }: LayoutProps): VNode {
   );
 }
 
-/** A menu of the languages of the interface: links, or buttons of the form of the page. */
+/** A menu of the languages of the interface: links, or buttons of the page's form. */
 function LanguageSwitch({ form }: { readonly form: SentForm | undefined }): VNode {
   const { locale: current, locales, href } = useLanguage();
   return (
@@ -209,7 +209,7 @@ function LanguageSwitch({ form }: { readonly form: SentForm | undefined }): VNod
   );
 }
 
-/** A column of the footer. A link without an address is left out. */
+/** A column of the footer. Links without an address are left out. */
 function FooterLinks(props: {
   readonly title: MessageKey;
   readonly links: readonly (readonly [address: string | undefined, text: MessageKey])[];
@@ -230,7 +230,7 @@ function FooterLinks(props: {
   );
 }
 
-/** A menu that is named by the account, or a login link. */
+/** A menu named after the account, or a login link. */
 function Account(): VNode {
   const { viewer } = useVisit();
   const { t, href } = useLanguage();
@@ -262,7 +262,7 @@ function Account(): VNode {
   );
 }
 
-/** The operator's contact, where there is one: a link for an https or mail address, else plain text. */
+/** The operator's contact, if configured: a link for an https or mail address, otherwise plain text. */
 export function OperatorContact(): VNode | null {
   const { contact } = useVisit().site;
   if (contact === null) return null;
@@ -270,7 +270,7 @@ export function OperatorContact(): VNode | null {
   return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;
 }
 
-/** Returns an address for reports. A mail begins with a subject and the address of what it is about. */
+/** Returns an address for reports. A mail starts with a subject and the reported address. */
 export function reportAddress(address: string, subject: string, about: string): string {
   if (!address.startsWith('mailto:')) return address;
   return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`${about}\n\n`)}`;
@@ -282,7 +282,7 @@ function toContactAddress(contact: string): string | undefined {
   return /^[^\s@/]+@[^\s@/]+\.[^\s@/.]+$/.test(contact) ? `mailto:${contact}` : undefined;
 }
 
-/** Searches all bots. Works without a script. @param props q: what was searched for last */
+/** A form that searches all bots, also without scripts. @param props q: the last search text */
 export function SearchForm({ q }: { readonly q: string }): VNode {
   const { t, text, href } = useLanguage();
   return (

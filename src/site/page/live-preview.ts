@@ -26,7 +26,7 @@ export class LivePreview {
       this.#streams.add(stream);
       stream.once('close', () => this.#streams.delete(stream));
       stream.write('retry: 500\n\n');
-      // Nothing is sent while nobody edits, so there is no timeout.
+      // No timeout, because nothing is sent while nobody edits.
       ctx.req.setTimeout(0);
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'text/event-stream';

@@ -19,60 +19,59 @@ export interface Viewer {
   /** The account's ID, as in a bot's `authors`. */
   readonly id: AccountId;
   readonly name: string;
-  /** When the provider last authenticated the person; milliseconds since the epoch. */
+  /** When the provider last authenticated the person, in milliseconds since the epoch. */
   readonly authenticatedAt: number;
-  /** When the account was created, where the provider's ids tell; milliseconds since the epoch. */
+  /** When the account was created, in milliseconds since the epoch, if the provider's ids tell. */
   readonly createdAt?: number | undefined;
-  /** How many proposals wait for a decision; left out for an account that may not review. */
+  /** The number of proposals that wait for a decision; left out for an account that may not review. */
   readonly toReview?: number;
-  /** Its proposals that were decided about since it last looked. */
+  /** The account's proposals that were decided since it last read the answers. */
   readonly answered?: readonly Proposal[];
-  /** Why nothing is taken from the account; undefined if it is not blocked. */
+  /** Why the service refuses the account; undefined if it is not blocked. */
   readonly blocked?: BlockedName | undefined;
 }
 
-/** What all pages of a site have in common. */
+/** The properties that all pages of a site share. */
 export interface Site {
-  /** The public address, without a slash at its end. */
+  /** The public address, without a final slash. */
   readonly baseUrl: string;
-  /** That of the original, where this is a copy of a list; else the same. */
+  /** The address of the original if this is a copy of a list; otherwise the same. */
   readonly canonicalUrl: string;
   /** Whether there are forms: here, or for a copy at the original. */
   readonly hasForms: boolean;
-  /** The settings of the catalogue that are in force. */
+  /** The settings in force. */
   readonly settings: CatalogueSettings;
-  /** The languages of the interface. */
   readonly languages: Languages;
   /** Whether there is a login: here, or for a copy perhaps at the original. */
   readonly login: boolean;
-  /** The web pages of the catalogue's repository; null if it has none. */
+  /** The web pages of the catalogue's repository; null if unknown. */
   readonly repository: RepositoryLinks | null;
   /** How to reach the operator of the service; null if not configured. */
   readonly contact: string | null;
-  /** Whether an open page reloads when a file of the catalogue changes. */
+  /** Whether open pages reload when a file of the catalogue changes. */
   readonly live: boolean;
   /** Whether every page says that the bots are invented. */
   readonly demo: boolean;
 }
 
-/** What the pages that anyone can read are made from. */
+/** The parts of the service that public pages depend on. */
 export interface PageParts
   extends
     Pick<OpenCatalogue, 'bots' | 'lists' | 'authors' | 'changes' | 'cache'>,
     Pick<OpenCounts, 'counts'>,
     Pick<OpenProposals, 'proposals'> {
   readonly site: Site;
-  /** Reads who is logged in. */
+  /** Reads the logged-in viewer. */
   readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
   readonly store: Pick<Catalogue['store'], 'faultsOf'>;
   readonly collections: Pick<Catalogue['collections'], 'all'>;
   readonly countHistory: ReadonlyCountHistory;
   readonly markdown: Markdown;
-  /** Null if no images are made. */
+  /** Null if images are not made. */
   readonly shareCards: Pick<ShareCards, 'get'> | null;
 }
 
-/** A request for a page: of which site, and who is logged in; null for a visitor. */
+/** The site and the viewer of a request; null for a visitor who is not logged in. */
 export interface Visit {
   readonly site: Site;
   readonly viewer: Viewer | null;
@@ -84,17 +83,17 @@ interface PageContext extends Visit {
 
 const context = createContext<PageContext | null>(null);
 
-/** Returns a page whose components are of this visit, and in this language. */
+/** Returns a page whose components use this visit and this language. */
 export function providePage(visit: Visit, language: PageLanguage, page: VNode): VNode {
   return <context.Provider value={{ ...visit, language }}>{page}</context.Provider>;
 }
 
-/** Returns the site, and who is logged in. For components only. */
+/** Returns the site and the viewer. Only for components. */
 export function useVisit(): Visit {
   return useContext(context) ?? refuse();
 }
 
-/** Returns the language of the page that is being rendered. For components only. */
+/** Returns the language of the page that is being rendered. Only for components. */
 export function useLanguage(): PageLanguage {
   return (useContext(context) ?? refuse()).language;
 }

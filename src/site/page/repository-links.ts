@@ -4,14 +4,14 @@ import { type Origin, parseRemote } from '../../git/hosts.ts';
 
 /** Links to a Git host's pages about files of the catalogue, by path. */
 export interface RepositoryLinks {
-  /** What people call the host, such as GitHub; null if it is not known. */
+  /** The name of the host, such as GitHub; null if unknown. */
   readonly host: string | null;
-  /** The repository's own page. */
+  /** The page of the repository. */
   readonly home: string;
-  /** The editor of a file. No host takes a new text for it in the address. */
+  /** Returns the editor of a file. Hosts do not accept a new text in its address. */
   edit(path: string): string;
   history(path: string): string;
-  /** What a commit changes; null if the settings do not say. */
+  /** Returns the page of a commit; null if the settings do not have one. */
   commit(id: string): string | null;
   create(path: string, text: string): NewFileLink;
 }
@@ -19,11 +19,11 @@ export interface RepositoryLinks {
 /** A page that creates a file. */
 export interface NewFileLink {
   readonly href: string;
-  /** Whether the page has the text of the file; not where the host takes none, or it is too long for an address. */
+  /** Whether the page already has the text of the file: not if the host does not accept one, or it is too long for an address. */
   readonly filled: boolean;
 }
 
-/** Returns the links for a remote on GitHub, GitLab, Forgejo or Gitea; null for any other. */
+/** Returns the links for a remote on GitHub, GitLab, Forgejo or Gitea; null for other hosts. */
 export function createRepositoryLinks({ remote, branch, prefix }: Origin): RepositoryLinks | null {
   const place = parseRemote(remote);
   if (place === undefined) return null;
@@ -48,7 +48,7 @@ export function createRepositoryLinks({ remote, branch, prefix }: Origin): Repos
   };
 }
 
-/** Returns the links that settings name. */
+/** Returns the links of the settings. */
 export function createNamedLinks(named: NonNullable<CatalogueSettings['repository']>): RepositoryLinks {
   const { home, edit, new: create, history } = named;
   return {
@@ -65,7 +65,7 @@ function withPath(address: string, path: string): string {
   return address.replaceAll('{path}', () => encode(path));
 }
 
-/** Characters. Git hosts refuse longer addresses. */
+/** In characters. Git hosts refuse longer addresses. */
 const maxLinkLength = 8000;
 
 function encode(path: string): string {

@@ -19,7 +19,7 @@ describe('what changed in the catalogue', () => {
     start = repository.git('rev-parse', 'HEAD');
   });
 
-  /** A feed that has released what is checked out, its catalogue, and a function that looks at the branch. */
+  /** Returns a feed that released the checked-out commit, its catalogue, and a function that checks the branch. */
   const openAll = async (): Promise<LiveCatalogue & { feed: ChangeFeed; look: () => Promise<void> }> => {
     const { folder: root } = repository;
     const repositoryOpener = openerOf(root);
@@ -34,7 +34,7 @@ describe('what changed in the catalogue', () => {
     return { ...live, feed, look };
   };
   const open = async (): Promise<ChangeFeed> => (await openAll()).feed;
-  /** Reads to the end, and returns a word for each change and the sizes of the pages. */
+  /** Reads all changes. Returns a word for each change and the sizes of the pages. */
   const readAll = async (
     since: string,
     limit = 100,
@@ -118,7 +118,7 @@ describe('what changed in the catalogue', () => {
     }
   });
 
-  /** Commits on a branch beside `main`, which is merged with `main` as the second parent or the first one. */
+  /** Merges `main` and a branch beside it. `ours` is the place of `main` among the parents. */
   const mergeBeside = (ours: 'first' | 'second'): string => {
     const commitTwo = (...files: readonly Readonly<Record<string, string>>[]): string =>
       repository.commitAll(files.map((of) => ({ files: of }))).at(-1) ?? '';
@@ -210,7 +210,7 @@ describe('what changed in the catalogue', () => {
   it('releases a commit once its pages are served', async () => {
     const { catalogue, name, feed, look } = await openAll();
     strictEqual(feed.tip, start);
-    // The watcher sees nothing from now on.
+    // Stops the watcher.
     await catalogue.close();
     const head = repository.commit({ [pagePath('7')]: mainPage({ name: 'Marge' }) });
     strictEqual(name('7'), 'Homer');

@@ -30,7 +30,7 @@ describe('the index of what changed in bots', () => {
 
   const open = (): ChangeIndex => new ChangeIndex({ folder, repositoryOpener: openerOf(repository.folder) });
   const look = async (index: ChangeIndex): Promise<void> => await followBranch(repository.folder, index)();
-  /** The last commits are each a second later. */
+  /** The last commits are one second apart. */
   const commitLater = (...all: Readonly<Record<string, string | null>>[]): string[] =>
     repository.commitAll(all.map((files) => ({ files, at: ++second })));
   const commit = (keys: object): string => commitLater({ [pagePath('7')]: mainPage({ ...keys }) })[0] ?? '';
@@ -74,7 +74,7 @@ describe('the index of what changed in bots', () => {
 
   it('names the author of a commit in the encoding that the commit names', async () => {
     repository.write(pagePath('7'), mainPage({ name: 'Marge' }));
-    // Git writes the bytes as they are: here UTF-8, which the commit says it is not.
+    // Git does not convert the bytes: they are UTF-8, although the commit says otherwise.
     const settings = ['i18n.commitEncoding=ISO-8859-1', 'user.name=Jürgen', 'user.email=j@example.org'];
     repository.git(...settings.flatMap((setting) => ['-c', setting]), 'commit', '-qam', 'Edit');
     const { changes } = await readBotChanges(await update(), id);
@@ -146,7 +146,7 @@ describe('the index of what changed in bots', () => {
       { ...name('Stays'), at: year + 1 },
       { ...name('Ahead'), at: ahead },
     ]);
-    // Git's merge of the two: theirs first, with nothing of what was lost.
+    // `main` is the first parent, and its tree stays without the lost change.
     repository.git('merge', '-q', '-s', 'ours', '-m', 'Merge', 'side');
     repository.git('checkout', '-q', 'side', '--', pagePath('7', 'de'));
     repository.git('commit', '-q', '--amend', '-m', 'Merge');

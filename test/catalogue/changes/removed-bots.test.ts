@@ -78,7 +78,7 @@ describe('the removed bots of a repository', () => {
     strictEqual(await at('7'), undefined, 'the history was not read yet');
     await followBranch(root, index)();
     strictEqual(await at('7'), Number(git('show', '-s', '--format=%ct', 'HEAD~1')) * 1000);
-    // In the order: a language less, back, removed in the work tree only, never there.
+    // In order: with one language less, restored, removed only in the work tree, never listed.
     for (const id of ['8', '9', '10', '11']) strictEqual(await at(id), undefined, id);
   });
 });

@@ -94,7 +94,7 @@ describe('the beginning of a list', () => {
     const bot = fc.record({
       created: fc.integer({ min: 0, max: 4 }),
       nsfw: fc.boolean(),
-      // Few have the last two.
+      // Few bots have the last two authors.
       author: fc.oneof({ weight: 9, arbitrary: fc.constant('1') }, { weight: 1, arbitrary: author }),
       count: fc.option(fc.nat(3)),
     });
@@ -201,7 +201,7 @@ describe('lists that many ask for at once', () => {
   for (const [name, work] of Object.entries(works)) {
     it(`let the event loop have its turn while ${name} is made`, async () => {
       const now = performance.now.bind(performance);
-      // A clock by which each look at a bot takes a millisecond.
+      // A clock that advances by a millisecond per call.
       let time = now();
       performance.now = () => (time += 1);
       let rounds = 0;

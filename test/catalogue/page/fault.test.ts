@@ -6,14 +6,14 @@ import { findHost } from '../../../src/catalogue/settings/blocked.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { homerKeys } from '../../support/sample.ts';
 
-/** The faults of a main page with `keys` put over a good one, as `place keyword message`. */
+/** Returns the faults of a valid main page with these keys replaced, as `place keyword message`. */
 function faults(keys: object): string[] {
   return validate('main-page', { ...homerKeys, ...keys }, defaultCategories).map(
     ({ place, keyword, message }) => `${place.join('.')} ${keyword} ${message}`,
   );
 }
 
-/** Schema → where it has a list, and how many entries that may have. */
+/** Schema → the place of a list, and its maximum number of entries. */
 const longLists = [
   ['main-page', 'authors', 10],
   ['main-page', 'images.preview', 20],
@@ -25,7 +25,7 @@ const longLists = [
   ['settings', 'synonyms.0', 20],
 ] as const;
 
-/** Returns a list, and the indices of the entries that have been read. */
+/** Returns a list, and the indices of the entries that have been read so far. */
 function countReads(entries: unknown[]): { readonly list: unknown[]; readonly reads: Set<string> } {
   const reads = new Set<string>();
   const get = (target: unknown[], key: string | symbol): unknown => {
@@ -101,7 +101,7 @@ describe('a value held against a schema', () => {
   });
 
   it('allows an international address however many others came before', () => {
-    // URL.canParse of Node 20 fails for flat texts, as parsed ones are, once it is optimised.
+    // Once optimised, URL.canParse of Node 20 fails for flat texts, which parsed texts are.
     const read = (host: string): string => JSON.parse(`"https://${host}.example/"`) as string;
     for (let i = 0; i < 20_000; i++) URL.canParse(read(`a${i}`));
     deepStrictEqual(faults({ website: read('b\u00fccher') }), []);

@@ -17,7 +17,7 @@ function read(root: string): PageFile | undefined {
   return readPageFile(root, place);
 }
 
-/** The only fault of what `make` puts at the page's path. */
+/** Returns the only fault of an entry that `make` creates at the page's path. */
 function fault(make: (absolute: string, root: string) => void): string {
   const root = tempFolder();
   mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -127,7 +127,7 @@ describe('the file of a page', () => {
   });
 });
 
-/** Runs `work` without the rights of root, which reads everything, where the tests run as root. */
+/** Runs `work` as an unprivileged user if the tests run as root, who may read everything. */
 function asNobody<T>(work: () => T): T {
   if (process.geteuid?.() !== 0) return work();
   process.seteuid?.(65534);

@@ -28,7 +28,7 @@ describe('a search', () => {
   });
   afterEach(() => search.close());
 
-  /** Returns the ids that are found, the best first, and how the query is read. */
+  /** Returns the ids of the found bots, best first, and the reading of the query. */
   const run = async (text: string): Promise<[ids: string[], reading: QueryReading]> => {
     const result = await search.search(text, new TimeSlice());
     const scored = Array.from(result.scores.subarray(0, result.size), (score, i) => [score, i] as const);

@@ -12,7 +12,7 @@ import { sampleBot } from '../../support/sample-bot.ts';
 
 type Texts = Readonly<Record<string, readonly [name: string, description: string, page?: string]>>;
 type Bot = [Category, Texts, { count: number; verified?: boolean; nsfw?: boolean }];
-/** What a person who types the query wants: those best, these good, and to some degree any of a category. */
+/** The judged results of a query: the best bots, good bots, and a category whose bots are acceptable. */
 interface Judgement {
   readonly best?: readonly string[];
   readonly good?: readonly string[];
@@ -63,7 +63,7 @@ describe('a search of 165 bots', () => {
     ok(mean >= 0.9, `nDCG@5 ${mean.toFixed(3)}\n${worst.join('\n')}`);
   });
 
-  /** `id:Name` is the id of the bot. */
+  /** Returns the id for `id:Name`, else the query itself. */
   function queryOf(q: string): string {
     if (!q.startsWith('id:')) return q;
     return bots.all().find(({ facts }) => facts.name === q.slice(3))?.id ?? q;

@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
 import { averageByKind, measureSearchQuality } from '../../support/search-quality.ts';
 
-/** The least mean nDCG@5 of judged queries, of each kind and of all. */
+/** Minimum mean nDCG@5 of the judged queries of each kind, and of all. */
 const floors = {
   all: 0.92,
   word: 0.95,

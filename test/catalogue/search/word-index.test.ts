@@ -5,7 +5,7 @@ import { toLanguageBit } from '../../../src/catalogue/search/stems.ts';
 import { WordIndex } from '../../../src/catalogue/search/word-index.ts';
 import { TimeSlice } from '../../../src/lib/time-slice.ts';
 
-/** Every word that is one letter added, removed, replaced or swapped away from a word. */
+/** Returns every word that differs by one letter added, removed, replaced or swapped. */
 function misspell(word: string): string[] {
   const places = Array.from(
     { length: word.length + 1 },

@@ -22,7 +22,7 @@ async function read(
   return await readSettings(createDiskReader(root));
 }
 
-/** The faults as `line:column rule message`. */
+/** Returns the faults as `line:column rule message`. */
 async function faults(...args: Parameters<typeof read>): Promise<string[]> {
   return (await read(...args)).faults.map(
     ({ line, column, rule, message }) => `${line}:${column} ${rule} ${message}`,

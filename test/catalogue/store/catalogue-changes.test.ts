@@ -178,7 +178,7 @@ describe('a catalogue follows its files:', () => {
   });
 });
 
-/** The languages of bot 7, the default one first. */
+/** Returns the languages of bot 7, the default one first. */
 function localesOf(catalogue: Catalogue): readonly string[] | undefined {
   return catalogue.store.bots.get(botId('7'))?.facts.locales;
 }

@@ -82,11 +82,11 @@ describe('a catalogue', () => {
   it('serves what was committed at once, and what a person saved in that moment as soon as it is whole', async () => {
     const { catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
     const put = (text: string): void => catalogue.put(new Map([[pagePath('7'), Buffer.from(named(text))]]));
-    // By then the file is no longer new, which would be read once more.
+    // After this, the file is no longer new; a new file would be read again.
     await rest(200);
     put('Posted');
     await rest(600);
-    // Where the file could not be put into place.
+    // Shown although the file could not be replaced.
     strictEqual(name('7'), 'Posted');
     write({ [pagePath('7')]: named('Saved') });
     put('Posted again');

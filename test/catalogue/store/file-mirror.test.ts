@@ -15,9 +15,9 @@ import { tempFolder } from '../../support/temp-folder.ts';
 interface Kind {
   readonly path: string;
   readonly text: (name: string) => string;
-  /** What is served of the file. */
+  /** Returns the value that is served. */
   readonly find: (catalogue: Catalogue) => string | undefined;
-  /** What is served without the file; undefined by default. */
+  /** The value without the file; undefined by default. */
   readonly without?: string;
   /** The rule that `{` breaks. */
   readonly rule: string;
@@ -57,7 +57,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** A bot that every catalogue here has, as Git keeps no empty folder. */
+/** A bot in every catalogue, because Git keeps no empty folder. */
 const other = { [pagePath('30')]: mainPage() };
 
 for (const [kind, { path, text, find, without, rule }] of Object.entries(kinds))

@@ -12,7 +12,7 @@ function read(pages: Pages, previous?: IndexedBot): BotReading {
   return readBot(id, toFiles(id, pages), previous, toSettings());
 }
 
-/** Returns what is served, of which files, and the faults. */
+/** Returns the bot that is served, its files, and the faults. */
 function describeReading({ bot, faults }: BotReading, previous: IndexedBot | undefined): string[] {
   const rules = faults.map(({ path, rule }) => `${path.split('.')[1]} ${rule}`);
   if (bot === undefined) return rules;

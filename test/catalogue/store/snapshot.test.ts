@@ -133,12 +133,12 @@ describe('bots that are read from a snapshot', () => {
     const bots = Array.from({ length: 100 }, (_, i) => sampleBot(String(i), { en: ['Homer', 'Answers.'] }));
     const packed = packFolder({ folder: '007', fingerprint: '', bots, stats: new Map() });
     const [last, ...others] = unpackFolder(packed).bots.toReversed();
-    // V8 makes the first few in another way.
+    // V8 makes the first few objects in another way.
     ok(others.slice(0, 50).every((bot) => areAlike(bot, last ?? {})));
   });
 });
 
-/** What is read from a snapshot file of these bytes. */
+/** Returns the folders in a snapshot of these bytes; undefined if it is refused. */
 async function reading(bytes: Buffer): Promise<FolderState[] | undefined> {
   const copy = join(tempFolder(), 'copy');
   writeFileSync(copy, bytes);
@@ -149,7 +149,7 @@ async function unpacked(path: string): Promise<FolderState[] | undefined> {
   return (await readSnapshot(path))?.folders.map(unpackFolder);
 }
 
-/** Where the first line and each block of a snapshot end. */
+/** Returns the ends of the first line and of each block in a snapshot. */
 function blockEnds(bytes: Buffer): number[] {
   const ends = [bytes.indexOf('\n') + 1];
   for (let end = ends[0] ?? 0; end < bytes.length; ends.push(end))
@@ -157,7 +157,7 @@ function blockEnds(bytes: Buffer): number[] {
   return ends;
 }
 
-/** Saves the index once every file's stat is to be trusted: none changed a moment ago. */
+/** Saves the index once every stat is reliable, so that no file was changed a moment ago. */
 async function saved(catalogue: Catalogue, path: string): Promise<FolderState[]> {
   let folders: FolderState[] = [];
   await eventually(async () => {
@@ -182,7 +182,7 @@ describe('a restart with a snapshot', () => {
     await started(async (catalogue) => await saved(catalogue, path));
   });
 
-  /** What `look` sees of a catalogue that has just read everything. */
+  /** Opens a catalogue, calls `look` as soon as everything was read, and returns its result. */
   async function started<T>(
     look: (catalogue: Catalogue) => T | Promise<T>,
     options: Partial<CatalogueOptions> = {},
@@ -323,7 +323,7 @@ describe('a restart with a snapshot', () => {
   });
 });
 
-/** The bots that are served, with their names. */
+/** Returns the ids and names of the bots that are served. */
 function names(catalogue: Catalogue): string[] {
   return catalogue.store.bots.all().map(({ id, facts }) => `${id} ${facts.name}`);
 }

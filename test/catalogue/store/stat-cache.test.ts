@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileStat } from '../../../src/catalogue/page/page-file.ts';
-import { clockTick, StatCache, DelayQueue } from '../../../src/catalogue/store/stat-cache.ts';
+import { clockTickMs, StatCache, DelayQueue } from '../../../src/catalogue/store/stat-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const name = '7.en.md';
@@ -27,7 +27,7 @@ describe('a cache of stats', () => {
   it('takes a file for unchanged while its stat is the same, and for changed by each part of it', () => {
     strictEqual(cache.record(name, stat(), now), false);
     ok(!cache.differs(name, stat()));
-    deepStrictEqual(cache.sureStats().get(name), stat());
+    deepStrictEqual(cache.reliableStats().get(name), stat());
     for (const part of ['size', 'mtimeMs', 'ctimeMs', 'ino'] as const)
       ok(cache.differs(name, stat({ [part]: 42 })), part);
   });
@@ -41,11 +41,11 @@ describe('a cache of stats', () => {
   });
 
   it('wants a file read once more that changed within a tick of the clock', () => {
-    for (const fresh of [{ mtimeMs: now - clockTick + 1 }, { ctimeMs: now }, { mtimeMs: now + 10 }]) {
+    for (const fresh of [{ mtimeMs: now - clockTickMs + 1 }, { ctimeMs: now }, { mtimeMs: now + 10 }]) {
       strictEqual(cache.record(name, stat(fresh), now), true);
       ok(cache.differs(name, stat(fresh)));
-      strictEqual(cache.sureStats().size, 0);
-      strictEqual(cache.record(name, stat(fresh), now + 2 * clockTick), false);
+      strictEqual(cache.reliableStats().size, 0);
+      strictEqual(cache.record(name, stat(fresh), now + 2 * clockTickMs), false);
       ok(!cache.differs(name, stat(fresh)));
     }
   });
@@ -70,7 +70,7 @@ describe('a cache of stats', () => {
       new StatCache().waitFor(name, stat({ mtimeMs }), isComplete, now, isWriting);
 
     it('until it was quiet for a while, as it may be half written', () => {
-      // Times of files have parts of milliseconds, and the file may change between the look at the clock and its stat.
+      // Times of files have fractions of milliseconds, and a file may change between reading the clock and its stat.
       for (const time of [now - 10, now + 0.7, now + 50]) ok(waitFor(time) > 200, `${time - now}`);
       ok(waitFor(now - 5000) <= 0);
     });

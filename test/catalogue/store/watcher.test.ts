@@ -50,7 +50,7 @@ describe('the watcher', () => {
     watch = undefined;
   });
 
-  /** Waits for a hint on `folder` that `change` gave. */
+  /** Waits for a hint on `folder` that `change` causes. */
   async function hinted(folder: string, change: () => void): Promise<void> {
     hints.clear();
     change();
@@ -152,7 +152,7 @@ describe('the watcher', () => {
     deepStrictEqual([...hints], []);
   });
 
-  /** Waits until each of ten writes in `folder` has given a hint: by then those of other changes are over. */
+  /** Waits until each of ten writes in `folder` has caused a hint: by then, all earlier hints have arrived. */
   async function hintedForGood(folder: string): Promise<void> {
     let inARow = 0;
     await eventually(async () => {
@@ -168,7 +168,7 @@ describe('the watcher', () => {
   }
 });
 
-/** How many inotify watches this process holds. */
+/** Returns the number of inotify watches of this process. */
 function inotifyWatches(): number {
   const texts = readdirSync('/proc/self/fdinfo').map((name) => {
     try {

@@ -18,7 +18,7 @@ describe('the login', () => {
   let site: LoginSite;
 
   before(async () => {
-    // It wants the secret in a header; a test of the provider has one that wants it in the body.
+    // The provider here requires the secret in a header; a test of the provider has one that requires it in the body.
     site = await openLoginSite({ clientAuthMethods: ['client_secret_basic'] });
   });
 
@@ -246,7 +246,7 @@ describe('the login', () => {
   });
 });
 
-/** A visitor whom the provider has just sent back, and where to. */
+/** Returns a visitor whom the provider has just redirected, and the address. */
 async function backFromProvider(
   { baseUrl }: LoginSite,
   to = tokenPath,
@@ -258,7 +258,7 @@ async function backFromProvider(
   return { visitor, back };
 }
 
-/** Goes back from the provider with the cookies of that login, and no further. */
+/** Returns from the provider with the cookies of that login, without following redirects. */
 async function finish(visitor: Visitor, { url }: Page): Promise<Response> {
   const cookies = [...(visitor.cookies.get(url.host) ?? [])].map(([name, value]) => `${name}=${value}`);
   return await fetch(url, { headers: { cookie: cookies.join('; ') }, redirect: 'manual' });

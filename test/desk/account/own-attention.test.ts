@@ -7,7 +7,7 @@ import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
 const weekMs = 7 * 86_400_000;
 const path = `/authors/${author}/attention.atom`;
-/** Of the shape of a token, in a place where none belongs. */
+/** Looks like a token, in a place where tokens do not belong. */
 const token = `bsh_${'a1'.repeat(24)}b`;
 
 describe('what needs the attention of an author', () => {

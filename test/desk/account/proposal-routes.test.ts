@@ -20,7 +20,7 @@ const path = `/proposals/${homer}`;
 const original = mainPage({ authors: [author] });
 const proposed = mainPage({ authors: [author], description: 'Knows <b>everything</b>.', nsfw: true });
 
-/** Sends a change of a bot in place of its author, and has a maintainer decide. */
+/** Sends a change of a bot as its author, and decides about it as a maintainer. */
 async function decide(
   proposals: Proposals,
   bot: string,

@@ -35,7 +35,7 @@ describe('the page of a bot’s token', () => {
     (await site.service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
   const loggedIn = async (account: string): Promise<{ visitor: Visitor; page: Page }> =>
     await site.loggedIn(account, tokenPath);
-  /** The author's session, sealed with these secrets. */
+  /** Returns the author's session, sealed with these secrets. */
   const sealSession = async (secrets: readonly string[], authenticatedAt = Date.now()): Promise<string> => {
     const id = parseAccountId(author);
     ok(id);
@@ -245,7 +245,7 @@ describe('the page of a bot’s token', () => {
   });
 });
 
-/** The token that a page shows. */
+/** Returns the token on a page. */
 function tokenIn({ text }: Page): string | undefined {
   return /value="(bsh_\w+)"/.exec(text)?.[1];
 }

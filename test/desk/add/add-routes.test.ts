@@ -36,7 +36,7 @@ function listRefs({ repo }: LoginSite): string[] {
     .filter(Boolean);
 }
 
-/** Presses a button of a form, with what was filled in and more. */
+/** Presses a button of a form, with the filled-in values and more. */
 async function press(visitor: Visitor, page: Page, path: string, more: object = {}): Promise<Page> {
   return await visitor.press(page, path, { ...readFormFields(page.text), ...more });
 }
@@ -334,7 +334,7 @@ describe('sending a form', () => {
   describe('in a catalogue', () => {
     before(() => void site.repo.commit({ 'botshelf.json': '{}' }));
 
-    /** Opens the form of Homer as his author once it says so. */
+    /** Opens the form of Homer as its author, once the page matches. */
     async function openForm(shown: RegExp): Promise<{ visitor: Visitor; page: Page }> {
       const opened = await site.loggedIn(author, edit);
       const { visitor } = opened;

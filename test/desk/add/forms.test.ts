@@ -47,7 +47,7 @@ const parsed = small.map(([name, text]) => {
   return [name, ensureValid(parseCollectionPage(name, Buffer.from(text)))] as const;
 });
 
-/** A catalogue with a bot and a collection, and files by their paths. */
+/** Returns a catalogue with a bot, a collection, and these files by path. */
 function partsOf(files: Readonly<Record<string, string>> = {}): FormParts {
   const all: Readonly<Record<string, string>> = {
     ...Object.fromEntries(small.map(([name, text]) => [`collections/${name}`, text])),
@@ -64,7 +64,7 @@ function partsOf(files: Readonly<Record<string, string>> = {}): FormParts {
   };
 }
 
-/** Opens a form in English, for somebody who writes Italian too. */
+/** Opens a form in English, for a reader who also writes Italian. */
 function openForm(
   kind: Form['kind'],
   mode: Form['mode'],

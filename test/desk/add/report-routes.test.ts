@@ -39,7 +39,7 @@ describe('the form that reports a bot', () => {
   after(() => doesNotMatch(service.log(), /a-secret-token/));
 
   const get = async (path: string): Promise<Response> => await fetch(service.address + path);
-  /** Sends the form, by default from an address of its own. */
+  /** Sends the form, by default from a new address. */
   const send = async (
     fields: Readonly<Record<string, string>>,
     { path = '/bots/1/report', headers = {} }: { path?: string; headers?: Record<string, string> } = {},

@@ -27,7 +27,7 @@ const settings = (more: object = {}): Readonly<Record<string, string>> => ({
   'botshelf.json': JSON.stringify({ maintainers: [maintainer, colleague], ...more }),
 });
 
-/** Sends proposals as their accounts would, before the service starts: account → bot and pages. */
+/** Sends proposals before the service starts: account → bot and pages. */
 async function sendAll(repo: TestRepository, all: readonly Partial<SentProposal>[]): Promise<void> {
   const proposals = await openProposals(repo.folder);
   for (const [i, values] of all.entries()) {
@@ -36,7 +36,7 @@ async function sendAll(repo: TestRepository, all: readonly Partial<SentProposal>
   }
 }
 
-/** A new bot, as a proposal. */
+/** Returns a proposal of a new bot. */
 function newBot(id: string, keys: object = {}, text?: string): Partial<SentProposal> {
   return {
     subject: botId(id),
@@ -44,14 +44,14 @@ function newBot(id: string, keys: object = {}, text?: string): Partial<SentPropo
   };
 }
 
-/** A change of Homer, as a proposal. */
+/** Returns a proposal that changes Homer. */
 function edit(keys: object, text?: string): Partial<SentProposal> {
   return { pages: new Map([[homerPath, mainPage({ authors: [author], ...keys }, text)]]) };
 }
 
 const reviewOf = (bot: string, account: number): string => `/review/${bot}/${account}`;
 
-/** Reads a hidden field of a page. */
+/** Returns the version in a hidden field of a page. */
 function versionIn({ text }: Page): string {
   return /name="version" value="(\w+)"/.exec(text)?.[1] ?? '';
 }

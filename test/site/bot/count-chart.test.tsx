@@ -46,7 +46,7 @@ describe('the chart of counts', () => {
   });
 });
 
-/** Counts of days that end on 22 November 2026. */
+/** Returns counts of days that end on 22 November 2026. */
 function days(counts: readonly number[]): CountAt[] {
   const last = Date.UTC(2026, 10, 22) / 86_400_000;
   return counts.map((count, i) => ({ period: last - counts.length + 1 + i, count }));

@@ -25,7 +25,7 @@ const nothing = {
   images: null,
 };
 
-/** Lists what needs attention in a catalogue of these files. */
+/** Returns the problems in a catalogue of these files. */
 async function list(
   files: Readonly<Record<string, string>>,
   sources: Partial<AttentionSources> = {},
@@ -39,7 +39,7 @@ function itemsOf({ groups }: Attention): readonly AttentionItem[] {
   return groups.flatMap(({ items }) => items);
 }
 
-/** A bot that is like no other. */
+/** Returns the page of a bot that does not resemble any other. */
 function page(id: string, keys: Readonly<Record<string, unknown>> = {}, text?: string): string {
   return mainPage({ name: `Bot ${id}`, invite: `https://example.org/${id}`, ...keys }, text);
 }

@@ -133,7 +133,7 @@ describe('a program that reads what is beside the pages', () => {
       match(etag, /^"[\w-]+"$/);
       strictEqual((await get(path, { 'If-None-Match': etag })).status, 304);
       strictEqual((await get(path)).headers.get('etag'), etag, 'the same from the response cache');
-      // Feed readers ask for other types of XML.
+      // Feed readers request other types of XML.
       for (const Accept of [
         'application/rss+xml',
         'text/xml',

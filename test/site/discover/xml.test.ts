@@ -7,7 +7,7 @@ import { parseXml, textsOf } from '../../support/xml.ts';
 
 const special = [...'&<>]"\'\n\r\t\0\u0085\u00AD\uFFFE'.split(''), '\uD800', '\u{1F600}'];
 
-/** A text without what XML has no way to write, character by character. */
+/** Removes the characters that XML cannot represent, one by one. */
 function writable(text: string): string {
   return Array.from(text)
     .filter((character) => {

@@ -33,7 +33,7 @@ describe('the languages of the interface', () => {
     [undefined, '', 'en'],
     [undefined, 'pt-PT', 'pt-BR'],
     ['ar', 'de', 'ar'],
-    // A bot may have this language, the interface does not: the browser decides.
+    // A bot may have this language, but the interface does not, so the browser decides.
     ['he', 'de', 'de'],
     ['he', '', 'en'],
   ];

@@ -17,7 +17,7 @@ const english = read('en.json');
 const keysOf = (beginning: string): string[] =>
   Object.keys(english).filter((key) => key.startsWith(beginning));
 
-/** Groups of texts that stand side by side on a page and mean different things. */
+/** Groups of texts that are next to each other on a page and have different meanings. */
 const sideBySide = [
   [...keysOf('category.'), 'bot.manage', 'list.allCategories'],
   keysOf('list.category.'),
@@ -32,7 +32,7 @@ const sideBySide = [
   keysOf('field.').filter((key) => key !== 'field.page'),
 ];
 
-/** Texts, each with a word that it must not use: all bots are reviewed, few are verified; maintainers are no administrators. */
+/** Texts, each with a word that it must not contain: all bots are reviewed, few are verified; maintainers are not administrators. */
 const notWithin = [
   ['front.line', 'bot.verified'],
   ['bot.verifiedText', 'permission.administrator'],
@@ -70,7 +70,7 @@ describe('the files of the interface', () => {
           'these have a word that an earlier one of their group has',
         );
       for (const [text, other] of notWithin) {
-        // The stem of a word in two forms: "verificato" in "verificati".
+        // The common stem of two forms of a word: "verificato" in "verificati".
         const stem = word(other).slice(0, Math.max(2, Math.ceil(word(other).length * 0.7)));
         ok(!word(text).includes(stem), `${text} has the word of ${other}: ${word(text)}`);
       }

@@ -8,7 +8,7 @@ describe('markdown of strangers', () => {
   const picture = 'https://example.org/a.png';
   const copy = { path: '/appdata/a.webp', width: 200, height: 100 };
   const copyOf = (url: string): typeof copy | undefined => (url === picture ? copy : undefined);
-  // With a minute to wait, however slow the machine is.
+  // Waits up to a minute, however slow the machine is.
   const markdown = new Markdown(new CurrentCache(), copyOf, 10_000, 60_000);
   after(async () => await markdown.close());
   const render = async (text: string, name = 'Homer'): Promise<string> =>
@@ -236,7 +236,7 @@ One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.ww
           undefined,
         ]);
         strictEqual(await hasty.renderProposed(write(2)), undefined);
-        // It is kept for the next time.
+        // The result is kept for the next time.
         strictEqual((await hasty.render(write(2))).html, '<p>text 2</p>\n');
       } finally {
         await hasty.close();
@@ -261,7 +261,7 @@ One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.ww
     const source = { text: 'proposed', name: '', images: [] };
     const all = Array.from({ length: 9 }, async () => await markdown.renderProposed(source));
     deepStrictEqual(new Set(await Promise.all(all)), new Set(['<p>proposed</p>\n']));
-    // What is not kept would be rendered after it.
+    // A text that is not kept would be rendered after this one.
     const slow = render(`before it ${hostilePages['brackets']}`);
     const kept = markdown.render(source);
     strictEqual(await Promise.race([slow, kept.then(({ html }) => html)]), '<p>proposed</p>\n');

@@ -57,7 +57,7 @@ interface Tag {
   readonly text: string;
 }
 
-/** The elements in the head of a page, as a browser parses them. */
+/** Returns the elements in the head of a page, as a browser parses them. */
 function tagsOf(meta: PageMeta | undefined): Tag[] {
   const head = renderToString(inEnglish(<Head title="Homer" meta={meta} isUnlisted={false} />));
   const document = parse(`<!doctype html><html>${head}<body></body></html>`);
@@ -80,7 +80,7 @@ const contentOf = (tags: readonly Tag[], name: string): string | undefined =>
   ];
 const linksOf = (tags: readonly Tag[], rel: string): Tag['attributes'][] =>
   tags.filter(({ attributes }) => attributes['rel'] === rel).map(({ attributes }) => attributes);
-/** The languages of a page, each with its address. */
+/** Returns the languages of a page, each with its address. */
 const languagesOf = (tags: readonly Tag[]): unknown[] =>
   linksOf(tags, 'alternate').flatMap(({ hreflang, href }) => (hreflang ? [[hreflang, href]] : []));
 type Data = Readonly<Record<string, unknown>>;
