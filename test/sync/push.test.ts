@@ -78,10 +78,6 @@ describe('what is pushed', () => {
     strictEqual(await pushPrunedState(repository, since, remote), undefined);
     await pushRefs(repository, await listRefsToPush(repository, remote), remote);
     strictEqual((await pushPrunedState(repository, 0, remote))?.removed, 0);
-    const tip = clone.git('rev-parse', state);
-    shared.git('update-ref', state, `${tip}^`);
-    strictEqual(await pushPrunedState(repository, since, remote), undefined);
-    shared.git('update-ref', state, tip);
     const pruned = await pushPrunedState(repository, since, remote);
     strictEqual(pruned?.removed, 3);
     strictEqual(shared.git('rev-parse', state), pruned?.commit);
@@ -113,7 +109,7 @@ describe('what is pushed', () => {
     await pushRefs(repository, await listRefsToPush(repository, remote), remote);
     const other = shared.git('commit-tree', `${state}^{tree}`, '-p', state, '-m', 'Count');
     shared.git('update-ref', state, other);
-    await rejects(pushPrunedState(repository, 1_700_000_000, remote), GitError);
+    strictEqual(await pushPrunedState(repository, 1_700_000_000, remote), undefined);
     strictEqual(shared.git('rev-parse', state), other);
     strictEqual(known().state, clone.git('rev-parse', state));
   });
