@@ -411,7 +411,7 @@ export async function fetchState(
 ): Promise<boolean> {
   const theirs = await fetchRemoteState(repository, remote);
   const isMoved = theirs !== null && (await mergeState(repository, theirs, read));
-  if (!(await hasLostState(repository, theirs)))
+  if (!(await hasLostState(repository, theirs)) && !(await hasLosses(repository, theirs)))
     await setRefs(repository, new Map([[remoteRefs.seenState, theirs]]));
   return isMoved;
 }
@@ -428,7 +428,9 @@ export async function pushState(repository: Repository, remote: Remote): Promise
     const commit = await readRef(repository, stateRef);
     if (commit === null) return;
     await pushRemote(repository, [await addLease(repository, { ref: stateRef, commit }, known)], remote);
-    await setRefs(repository, setPushedState(new Map(), commit));
+    const pushed = setPushedState(new Map(), commit);
+    if (await hasLosses(repository, commit)) pushed.delete(remoteRefs.seenState);
+    await setRefs(repository, pushed);
   };
   const fetch = async (): Promise<boolean> => {
     const before = known;
@@ -438,6 +440,11 @@ export async function pushState(repository: Repository, remote: Remote): Promise
     return known !== before;
   };
   await pushWithRetries(push, fetch, remote.signal);
+}
+
+/** Returns whether a state has marks that count until the branch is fetched too: see listLosses. */
+async function hasLosses(repository: Repository, state: string | null): Promise<boolean> {
+  return (await listLosses(repository, state)).length > 0;
 }
 
 const stateLost =

@@ -140,6 +140,28 @@ describe('a remote that goes back', () => {
       strictEqual((await listRewrites(one.repository)).length, 1);
     });
 
+  for (const [title, share] of [
+    ['fetched', fetchState],
+    ['pushed', pushState],
+  ] as const)
+    it(`to a backup is seen by a machine that has ${title} the state alone since another one saw it`, async () => {
+      const two = await machineOn(shared.clone());
+      const restore = backUp();
+      await one.add('3');
+      const { maintainer } = shared;
+      maintainer.git('pull', '-q', 'origin', 'main');
+      maintainer.commit({ [pagePath('4')]: mainPage() });
+      maintainer.git('push', '-q', 'origin', 'main');
+      await two.round();
+      restore();
+      await one.round();
+      strictEqual(bots(), '1 2 3');
+      commitCounts(two.clone.folder, [{ time: 1_800_000_000, counts: { 3: 2 } }]);
+      await share(two.repository, two.remote);
+      await two.round();
+      strictEqual(bots(), '1 2 3 4');
+    });
+
   it('is noticed by a machine that only has counts to push, and pushes no state alone', async () => {
     const restore = backUp();
     await one.add('3');
