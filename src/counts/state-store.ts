@@ -245,7 +245,7 @@ export class StateStore implements CurrentCounts {
     try {
       await reading;
     } catch (error) {
-      this.#reads.add(error, messageOf(error));
+      if (messageOf(error) !== stopping) this.#reads.add(error, messageOf(error));
       throw createUnavailableError(`the state ref cannot be read: ${messageOf(error)}`, error);
     }
     this.#reads.end();

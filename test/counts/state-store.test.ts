@@ -3,10 +3,12 @@ import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
+import { isUnavailable, stopping } from '../../src/bot/errors.ts';
+import { BotshelfError } from '../../src/lib/errors.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
-import { crashed, localTokens, newPlace, open, type Place } from '../support/place.ts';
+import { BrokenRef, crashed, localTokens, newPlace, open, type Place } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
@@ -151,6 +153,25 @@ describe('a state that has a bad line', () => {
     const store = await open(place, { log });
     strictEqual(store.count(homer), 1);
     match(log.lines[0] ?? '', /^warn: 33\/12\.json:2 of the state ref is skipped: /);
+  });
+});
+
+describe('a state that cannot be read', () => {
+  it('is logged, unless the service is stopping', async () => {
+    const place = newPlace();
+    const ref = new BrokenRef(place.refPath);
+    ref.broken = false;
+    const log = recordedLog();
+    const store = await open({ ...place, ref }, { log });
+    await commitShard(place, `"${homer}": {"count":1,"countedAt":5}`);
+    ref.broken = true;
+    for (const reason of [new BotshelfError('unavailable', stopping), ref.reason]) {
+      ref.reason = reason;
+      await rejects(store.refresh(), isUnavailable);
+    }
+    deepStrictEqual(log.lines, [
+      'error: the state ref cannot be read: git is not there: install it; posts get a 503, the last counts are served',
+    ]);
   });
 });
 

@@ -57,6 +57,7 @@ export async function until(condition: () => boolean): Promise<void> {
 /** A state ref that cannot be had while `broken`. */
 export class BrokenRef extends FileRef {
   broken = true;
+  reason = new Error('git is not there: install it');
 
   override async read(known?: string): ReturnType<FileRef['read']> {
     this.#check();
@@ -69,7 +70,7 @@ export class BrokenRef extends FileRef {
   }
 
   #check(): void {
-    if (this.broken) throw new Error('git is not there: install it');
+    if (this.broken) throw this.reason;
   }
 }
 

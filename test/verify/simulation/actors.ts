@@ -264,8 +264,12 @@ async function decide(
       await visitor.logIn(page, who);
       return { status, outcome: 'refused' };
     }
-    const isTakenBack = fields['decision'] === 'taken-back' && url.search === '';
-    return { status, outcome: isOwn || isTakenBack || url.searchParams.has('done') ? 'done' : 'refused' };
+    const { searchParams } = url;
+    if (isOwn) return { status, outcome: 'done' };
+    if (fields['decision'] === 'taken-back') return { status, outcome: url.search === '' ? 'done' : 'maybe' };
+    // The page may be another one, where somebody else decided about the next proposal.
+    const outcome = searchParams.has('done') ? 'done' : searchParams.has('draft') ? 'refused' : 'maybe';
+    return { status, outcome };
   };
   const base = { ...about(step), bot, account };
   const decision = { decision: step.do, reason: 'duplicate', text: 'Words.' };
