@@ -49,7 +49,7 @@ export async function findPageConversion(repository: Repository): Promise<string
 export class UncommittedPages {
   /** The pages that the last look found. */
   pages: readonly UncommittedPage[] = [];
-  /** The settings of Git that make unedited pages look edited; null if there are none. */
+  /** The settings of Git that make unedited pages look edited; null without such settings. */
   conversion: string | null = null;
   readonly #repositoryOpener: RepositoryOpener;
   readonly #log: Log;

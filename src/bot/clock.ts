@@ -7,7 +7,7 @@ export const msPerHour = 3_600_000;
 /** The last time that RFC 3339 has, in milliseconds since the epoch. */
 const maxIsoTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** Formats milliseconds since the epoch by RFC 3339, as the nearest time of the years 1970 to 9999. */
+/** Formats milliseconds since the epoch by RFC 3339. A time outside the years 1970 to 9999 becomes the nearest one inside. */
 export function formatIsoTime(time: number): string {
   return new Date(Math.min(Math.max(time, 0), maxIsoTime)).toISOString();
 }

@@ -298,7 +298,7 @@ function parsePerson(text: string): Person | null {
   return id === undefined ? null : { id, name: toOneLine(name.join(' '), maxLineLength) };
 }
 
-/** Cuts a text of several lines to `maxNoteLength`, as the message of a commit has it. */
+/** Cuts a text of several lines to `maxNoteLength`, in the form that a commit message stores. */
 export function toText(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
