@@ -205,16 +205,16 @@ export const minContrast = 4.5;
 
 /** For each scheme, the backgrounds of assets/site.css and the text on a filled accent colour, as #rrggbb. */
 export const schemes: Readonly<
-  Record<Scheme, Readonly<Record<'ground' | 'surface' | 'sunken' | 'accentInk', string>>>
+  Record<Scheme, Readonly<Record<'ground' | 'surface' | 'sunken' | 'wall' | 'accentInk', string>>>
 > = {
-  light: { ground: '#f8f8f6', surface: '#ffffff', sunken: '#efefec', accentInk: '#ffffff' },
-  dark: { ground: '#131419', surface: '#1b1d24', sunken: '#24262f', accentInk: '#131419' },
+  light: { ground: '#ffffff', surface: '#ffffff', sunken: '#f1f4f0', wall: '#dde9cf', accentInk: '#ffffff' },
+  dark: { ground: '#121714', surface: '#19201c', sunken: '#222a26', wall: '#1e281d', accentInk: '#1d1233' },
 };
 
 /** Returns the background of a scheme on which an accent colour is hardest to read. */
 export function findWorstContrast(accent: string, scheme: Scheme): Contrast {
-  const { ground, surface, sunken } = schemes[scheme];
-  const all = [ground, surface, sunken, computeSoftAccent(accent, scheme)].map((background) => ({
+  const { ground, surface, sunken, wall } = schemes[scheme];
+  const all = [ground, surface, sunken, wall, computeSoftAccent(accent, scheme)].map((background) => ({
     background,
     ratio: computeContrast(accent, background),
   }));

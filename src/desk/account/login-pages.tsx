@@ -106,9 +106,8 @@ function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError,
   const { t, text, href } = site.languages.of(ctx);
   const again = kind === 'no-account' ? '/login?account=other' : '/login';
   const page = (
-    <Layout title={text(`login.${kind}.title`)}>
+    <Layout title={text(`login.${kind}.title`)} head={<h1>{t(`login.${kind}.title`)}</h1>}>
       <div class="narrow stack">
-        <h1>{t(`login.${kind}.title`)}</h1>
         <p>{t(`login.${kind}.text`, { provider })}</p>
         {kind === 'misconfigured' && <EnglishSentence clause={message} />}
         <p class="actions">
@@ -142,9 +141,8 @@ export function addDemoPeopleRoute(router: Router, site: Site, people: readonly 
   router.get(peoplePath, (ctx) => {
     const { t, text, href } = site.languages.of(ctx);
     const page = (
-      <Layout title={text('demo.title')}>
+      <Layout title={text('demo.title')} head={<h1>{t('demo.title')}</h1>}>
         <form class="narrow stack" action={href(callbackPath)}>
-          <h1>{t('demo.title')}</h1>
           <p>{t('demo.text')}</p>
           {people.map(({ id, name, role, bots = '' }) => (
             <p key={id}>

@@ -115,13 +115,18 @@ function TokenPage(props: TokenPageProps): VNode {
   const { site } = useVisit();
   const { t, text } = useLanguage();
   return (
-    <Layout title={text('token.title', { bot: bot.name })} script="copyScript">
-      <div class="narrow token-page">
-        <header class="stack">
+    <Layout
+      title={text('token.title', { bot: bot.name })}
+      script="copyScript"
+      head={
+        <>
           <BackLink path={`/bots/${bot.id}`} name={bot.name} />
           <h1>{t('token.title', { bot: bot.name })}</h1>
-          <p class="muted">{t('token.introduction')}</p>
-        </header>
+          <p class="whole">{t('token.introduction')}</p>
+        </>
+      }
+    >
+      <div class="narrow token-page">
         <Part {...props} />
         <section class="stack" aria-labelledby="post">
           <h2 id="post">{t('token.use')}</h2>

@@ -80,20 +80,24 @@ export function AddPage(props: AddPageProps): VNode {
       title={failed ? text('add.errorTitle', { title: text(title, named) }) : text(title, named)}
       script="addScript"
       form={{ id: formId, action }}
+      head={
+        <>
+          <h1>{t(title, named)}</h1>
+          <p class="whole">
+            {t(introduction)}{' '}
+            {policy === 'review' &&
+              medianWaitMs !== undefined &&
+              t('proposal.median', { time: duration(medianWaitMs) })}{' '}
+            {kind !== 'profile' && (
+              <span id="kept" class="with-script">
+                {t('add.kept')}
+              </span>
+            )}
+          </p>
+        </>
+      }
     >
       <div class="narrow stack">
-        <h1>{t(title, named)}</h1>
-        <p class="muted">
-          {t(introduction)}{' '}
-          {policy === 'review' &&
-            medianWaitMs !== undefined &&
-            t('proposal.median', { time: duration(medianWaitMs) })}{' '}
-          {kind !== 'profile' && (
-            <span id="kept" class="with-script">
-              {t('add.kept')}
-            </span>
-          )}
-        </p>
         <p id="restored" class="notice" hidden>
           {t('proposal.loggedIn')} <a href={href(action)}>{t('add.startAgain')}</a>
         </p>

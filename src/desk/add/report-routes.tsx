@@ -68,11 +68,18 @@ function ReportPage({ bot, state }: ReportPageProps): VNode {
   const { t, text, href } = useLanguage();
   const title = text('report.title', { bot: bot.name });
   return (
-    <Layout title={title} isUnlisted>
+    <Layout
+      title={title}
+      isUnlisted
+      head={
+        <>
+          <BackLink path={`/bots/${bot.id}`} name={bot.name} />
+          <h1>{state === 'sent' ? t('report.thanks') : t('report.title', { bot: bot.name })}</h1>
+          <p class="whole">{t(state === 'sent' ? 'report.sent' : 'report.introduction')}</p>
+        </>
+      }
+    >
       <div class="narrow stack">
-        <BackLink path={`/bots/${bot.id}`} name={bot.name} />
-        <h1>{state === 'sent' ? t('report.thanks') : t('report.title', { bot: bot.name })}</h1>
-        <p class="muted">{t(state === 'sent' ? 'report.sent' : 'report.introduction')}</p>
         {state !== 'sent' && (
           <form class="fields" method="post" action={href(`/bots/${bot.id}/report`)}>
             {state === 'lacks-text' && (

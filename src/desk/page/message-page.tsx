@@ -20,9 +20,8 @@ export function MessagePage(props: RenderableProps<MessagePageProps>): VNode {
   const { title, to, action, children } = props;
   const { t, text } = useLanguage();
   return (
-    <Layout title={text(title)} isUnlisted>
+    <Layout title={text(title)} isUnlisted head={<h1>{t(title)}</h1>}>
       <div class="narrow stack">
-        <h1>{t(title)}</h1>
         {children}
         <ActionLink href={to}>{t(action)}</ActionLink>
       </div>

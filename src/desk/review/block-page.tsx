@@ -175,11 +175,19 @@ function BlockPage(props: BlockPageProps): VNode {
   const title = `${text(`blocking.${kind}`)} ${name}`;
   const others = kind === 'bot' ? bots.filter(({ id }) => id === name).flatMap(listOthers) : [];
   return (
-    <Layout title={title} current={reviewPath} isUnlisted>
+    <Layout
+      title={title}
+      current={reviewPath}
+      isUnlisted
+      head={
+        <>
+          <BackLink path={blockedPath} name={text('review.tab.blocked')} />
+          <h1>{t(`blocking.${kind}`)}</h1>
+          <p>{name}</p>
+        </>
+      }
+    >
       <div class="narrow stack">
-        <BackLink path={blockedPath} name={text('review.tab.blocked')} />
-        <h1>{t(`blocking.${kind}`)}</h1>
-        <p>{name}</p>
         <section class="panel stack">
           <h2>{t('blocking.bots', { count: bots.length })}</h2>
           {bots.length > maxBots && <p>{t('attention.more', { shown: maxBots, total: bots.length })}</p>}

@@ -320,11 +320,8 @@ function Faults({
 /** The page of a bot whose files have never been valid, shown only to their editor. */
 function FaultyBotPage({ id, faults }: { readonly id: string; readonly faults: readonly Fault[] }): VNode {
   return (
-    <Layout title={id}>
-      <div class="stack">
-        <h1>{id}</h1>
-        <Faults faults={faults} advice="bot.neverValid" />
-      </div>
+    <Layout title={id} head={<h1>{id}</h1>}>
+      <Faults faults={faults} advice="bot.neverValid" />
     </Layout>
   );
 }

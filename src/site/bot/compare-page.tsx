@@ -80,10 +80,17 @@ function ComparePage({ columns, missing, isCut }: ComparePageProps): VNode {
   const count = columns.length;
   const title = count < 2 ? text('compare.title') : text('compare.heading', { count });
   return (
-    <Layout title={title} isUnlisted>
+    <Layout
+      title={title}
+      isUnlisted
+      head={
+        <>
+          <h1 id="compare">{title}</h1>
+          <p>{t(count < 2 ? 'compare.number' : 'compare.order')}</p>
+        </>
+      }
+    >
       <div class="stack">
-        <h1 id="compare">{title}</h1>
-        <p class="muted">{t(count < 2 ? 'compare.number' : 'compare.order')}</p>
         {missing.length > 0 && <p class="notice">{t('compare.missing', { ids: missing.join(', ') })}</p>}
         {isCut && <p class="notice">{t('compare.tooMany', { max: maxCompared })}</p>}
         {count > 0 && (

@@ -35,10 +35,17 @@ function RemovedBotPage({ id, time }: { readonly id: BotId; readonly time: numbe
   const { t, text, day, href } = useLanguage();
   const when = <time dateTime={new Date(time).toISOString()}>{day(time)}</time>;
   return (
-    <Layout title={text('error.removed.title')} isUnlisted>
+    <Layout
+      title={text('error.removed.title')}
+      isUnlisted
+      head={
+        <>
+          <p class="muted whole">410</p>
+          <h1>{t('error.removed.title')}</h1>
+        </>
+      }
+    >
       <div class="narrow stack">
-        <p class="muted">410</p>
-        <h1>{t('error.removed.title')}</h1>
         <p>{t('error.removed.text', { id: <code>{id}</code>, day: when })}</p>
         <p>{t('error.removed.owner')}</p>
         <ul class="links">

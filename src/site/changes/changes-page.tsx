@@ -61,14 +61,21 @@ function ChangesPage(props: ChangesPageProps): VNode {
     feed: { title, path: toFeedPath('bot', id) },
   };
   return (
-    <Layout meta={meta}>
-      <Breadcrumb category={facts.category}>
-        <li>
-          <NameLink path={`/bots/${id}`} name={name} />
-        </li>
-      </Breadcrumb>
+    <Layout
+      meta={meta}
+      category={facts.category}
+      head={
+        <>
+          <Breadcrumb category={facts.category}>
+            <li>
+              <NameLink path={`/bots/${id}`} name={name} />
+            </li>
+          </Breadcrumb>
+          <h1>{t('changes.title')}</h1>
+        </>
+      }
+    >
       <div class="stack">
-        <h1>{t('changes.title')}</h1>
         <ul class="links">
           <LinkItem href={href(toPathInLanguage(toFeedPath('bot', id), locale, site.settings.language))}>
             {t('changes.follow')}

@@ -35,10 +35,17 @@ function FeedsPage(sizes: CatalogueSizes): VNode {
     [text('feeds.collection', { name: 'COLLECTION' }), toFeedPath('collection', 'COLLECTION')],
   ] as const;
   return (
-    <Layout meta={meta} script="copyScript">
+    <Layout
+      meta={meta}
+      script="copyScript"
+      head={
+        <>
+          <h1>{title}</h1>
+          <p class="whole">{description}</p>
+        </>
+      }
+    >
       <div class="narrow stack">
-        <h1>{title}</h1>
-        <p>{description}</p>
         {feeds.map(([label = '', path = ''], i) => (
           <CopyField
             key={path}

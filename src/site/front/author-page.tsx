@@ -61,12 +61,22 @@ function AuthorPage(props: AuthorPageProps): VNode {
     data: profile ? [{ '@context': 'https://schema.org', '@type': 'Person', name: title, url: address }] : [],
   };
   return (
-    <Layout meta={meta}>
+    <Layout
+      meta={meta}
+      head={
+        <>
+          <h1>
+            <bdi>{title}</bdi>
+          </h1>
+          {locale && (
+            <p class="whole" {...{ lang: locale, dir: directionOf(locale) }}>
+              {about}
+            </p>
+          )}
+        </>
+      }
+    >
       <div class="list-head">
-        <h1>
-          <bdi>{title}</bdi>
-        </h1>
-        {locale && <p {...{ lang: locale, dir: directionOf(locale) }}>{about}</p>}
         {since !== null && (
           <dl class="bot-facts">
             <Fact name={t('author.since')}>{day(since)}</Fact>

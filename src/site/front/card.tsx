@@ -84,27 +84,29 @@ export function Card(props: CardProps): VNode {
   const own = { lang: locale, dir: directionOf(locale) };
   return (
     <li>
-      <article class="card">
-        <BotAvatar {...{ bot, name: shown, lazy }} size={64} />
+      <article class={`card ${toCategoryClass(bot.category)}`}>
+        <BotAvatar {...{ bot, name: shown, lazy }} size={56} />
         <div>
           <Heading>
             <BotName {...props} />
           </Heading>
           <BotLine {...props} />
         </div>
+        {canBeTicked && (
+          <label class="tick">
+            <input type="checkbox" name="bots" value={bot.id} form={compareFormId} />
+            <span aria-hidden="true">{t('compare.short')}</span>
+            <span class="out-of-sight">{t('compare.tick', { bot: shown })}</span>
+          </label>
+        )}
         <p class="about" {...own}>
           {withoutBidiControls(description)}
         </p>
-        <div class="foot">
-          {tags.length > 0 && <ul class="tags">{tags.slice(0, maxTags)}</ul>}
-          {canBeTicked && (
-            <label class="tick">
-              <input type="checkbox" name="bots" value={bot.id} form={compareFormId} />
-              <span aria-hidden="true">{t('compare.short')}</span>
-              <span class="out-of-sight">{t('compare.tick', { bot: shown })}</span>
-            </label>
-          )}
-        </div>
+        {tags.length > 0 && (
+          <div class="foot">
+            <ul class="tags">{tags.slice(0, maxTags)}</ul>
+          </div>
+        )}
       </article>
     </li>
   );
@@ -135,13 +137,32 @@ export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
   return <Avatar {...{ id, category, ...others }} image={cachedImages.avatar} blurred={nsfw} />;
 }
 
+/** Bots beside each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
+export function Ledge({
+  bots,
+  size,
+}: {
+  readonly bots: readonly BotListElement[];
+  readonly size: number;
+}): VNode {
+  return (
+    <div class="ledge" aria-hidden="true">
+      {bots.map((bot) => (
+        <span key={bot.id} class={toCategoryClass(bot.category)}>
+          <BotAvatar bot={bot} name={Object.values(bot.contents)[0]?.name ?? ''} size={size} lazy />
+        </span>
+      ))}
+    </div>
+  );
+}
+
 /** The category, number of servers and authors of a bot, in one line. */
 export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hidesAuthors'>): VNode {
   const { bot, count, authors, hidesAuthors } = props;
   const { t, categoryName } = useLanguage();
   return (
     <div class="line">
-      <span class={`of ${toCategoryClass(bot.category)}`}>{categoryName(bot.category)}</span>
+      <span>{categoryName(bot.category)}</span>
       {count !== undefined && (
         <span>
           <span aria-hidden="true">{t('bot.shortServers', { count })}</span>

@@ -43,9 +43,8 @@ function AboutPage({ sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
     isListed: true,
   };
   return (
-    <Layout meta={meta}>
+    <Layout meta={meta} head={<h1>{title}</h1>}>
       <div class="prose">
-        <h1>{title}</h1>
         {about.text !== undefined && <p {...own}>{about.text}</p>}
         <p>{t('front.line', { count: sizes.total, languages: sizes.locales.size })}</p>
         <h2 id="review">{t('about.review')}</h2>

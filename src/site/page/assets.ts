@@ -17,10 +17,21 @@ export interface Asset extends WholeDocument {
   readonly path: string;
 }
 
+/** The face of titles: Latin letters, and those with marks that fewer languages need. */
+const fonts = {
+  font: readAsset('fonts/besley.woff2', 'font/woff2'),
+  markedFont: readAsset('fonts/besley-ext.woff2', 'font/woff2'),
+};
+
 export const assets = {
-  /** Without comments and indentation, which are a fifth of its bytes. */
+  ...fonts,
+  /** Without comments and indentation, which are a fifth of its bytes; with the paths of the fonts. */
   stylesheet: readAsset('site.css', 'text/css; charset=utf-8', (css) =>
-    css.replace(/\/\*.*?\*\//gs, '').replace(/\n\s*/g, '\n'),
+    css
+      .replace(/\/\*.*?\*\//gs, '')
+      .replace(/\n\s*/g, '\n')
+      .replace('fonts/besley.woff2', toRelativePath(fonts.font))
+      .replace('fonts/besley-ext.woff2', toRelativePath(fonts.markedFont)),
   ),
   /** Validates the form of /add while the user types. */
   addScript: readAsset('add.js', 'text/javascript; charset=utf-8'),
@@ -87,6 +98,11 @@ const headers = {
 function readAsset(name: string, type: string, shorten?: (text: string) => string): Asset {
   const bytes = readFileSync(fileURLToPath(import.meta.resolve(`#assets/${name}`)));
   return createAsset(name, type, shorten === undefined ? bytes : Buffer.from(shorten(bytes.toString())));
+}
+
+/** Returns the path of an asset from the stylesheet. */
+function toRelativePath({ path }: Asset): string {
+  return path.slice('/assets/'.length);
 }
 
 function createAsset(name: string, type: string, body: Buffer): Asset {

@@ -56,11 +56,18 @@ function ErrorPage(props: { readonly problem: ProblemError; readonly path: strin
   const title = text(`error.${kind}.title`);
   const id = problem.headers[requestIdHeader];
   return (
-    <Layout title={title} isUnlisted>
+    <Layout
+      title={title}
+      isUnlisted
+      head={
+        <>
+          <p class="muted whole">{problem.status}</p>
+          <h1>{t(`error.${kind}.title`)}</h1>
+          <p class="whole">{t(`error.${kind}.text`)}</p>
+        </>
+      }
+    >
       <div class="narrow stack">
-        <p class="muted">{problem.status}</p>
-        <h1>{t(`error.${kind}.title`)}</h1>
-        <p>{t(`error.${kind}.text`)}</p>
         {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
         {hasOwnReason.has(problem.kind) && <EnglishSentence clause={problem.message} />}
         {kind === 'readOnly' && site.hasForms && (

@@ -33,9 +33,10 @@ export function Head({ title, meta, isUnlisted, children }: RenderableProps<Head
       <meta name="color-scheme" content="light dark" />
       <title>{title}</title>
       <link rel="stylesheet" href={href(assets.stylesheet.path)} />
+      <link rel="preload" as="font" type="font/woff2" href={href(assets.font.path)} crossOrigin="anonymous" />
       {colours && <link rel="stylesheet" href={href(colours.path)} />}
-      <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
-      <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#1b1d24" />
+      <meta name="theme-color" media="(prefers-color-scheme: light)" content="#dde9cf" />
+      <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#1e281d" />
       <link rel="icon" href={href(sitePaths.favicon)} sizes="32x32" />
       <link rel="icon" type={icon.type} href={href(icon.path)} />
       <link rel="apple-touch-icon" href={href(sitePaths.touchIcon)} />

@@ -94,6 +94,7 @@ const pageHeaders = {
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
+    "font-src 'self'",
     "script-src 'self'",
     "connect-src 'self'",
     "manifest-src 'self'",

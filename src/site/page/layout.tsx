@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
+import type { Category } from '../../../schemas/types.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { directionOf } from '../../bot/locale.ts';
 import { type MessageKey, formatOwnName } from '../language/messages.tsx';
@@ -11,7 +12,7 @@ import {
   withLocale,
 } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
-import { LinkItem, PostButton, findInitial } from './elements.tsx';
+import { LinkItem, PostButton, findInitial, toCategoryClass } from './elements.tsx';
 import { Head, type PageMeta } from './head.tsx';
 import { useLanguage, useVisit } from './page-context.tsx';
 
@@ -39,6 +40,14 @@ interface LayoutProps {
   readonly script?: keyof typeof assets;
   /** The form that is sent when the language changes. */
   readonly form?: SentForm;
+  /** The category whose colour the page has. */
+  readonly category?: Category;
+  /** The heading of the page and the lines below it. They stand on the wall, above the plank. */
+  readonly head?: ComponentChildren;
+  /** What stands beside or below the heading. */
+  readonly beside?: ComponentChildren;
+  /** All that stands on the wall, in place of `head` and `beside`. */
+  readonly wall?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
@@ -50,7 +59,8 @@ type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
-  const { meta, isUnlisted = false, isFront = false, script, children } = props;
+  const { meta, isUnlisted = false, isFront = false, script, category, children } = props;
+  const { head, beside, wall = head && <PageHead {...{ head, beside }} /> } = props;
   const { title = isFront ? undefined : meta?.title } = props;
   const { t, locale, dir, href } = useLanguage();
   const { settings, live } = useVisit().site;
@@ -61,17 +71,27 @@ export function Layout(props: LayoutProps): VNode {
         {script !== undefined && <script type="module" src={href(assets[script].path)} />}
         {live && <script type="module" src={href(assets.liveScript.path)} />}
       </Head>
-      <body>
+      <body class={category && toCategoryClass(category)}>
         <a class="skip" href="#main">
           {t('layout.skip')}
         </a>
         <Header {...props} />
-        <main id="main" class="wide" tabIndex={-1}>
-          {children}
+        <main id="main" tabIndex={-1}>
+          {wall && <div class="wall">{wall}</div>}
+          <div class="wide">{children}</div>
         </main>
         <Footer {...props} />
       </body>
     </html>
+  );
+}
+
+function PageHead({ head, beside }: Pick<LayoutProps, 'head' | 'beside'>): VNode {
+  return (
+    <div class="wide head">
+      <div class="title">{head}</div>
+      {beside}
+    </div>
   );
 }
 
@@ -117,7 +137,7 @@ function Brand(): VNode {
   const { logo } = createOwnAssets(settings);
   return (
     <>
-      <img src={href((logo ?? assets.icon).path)} width="28" height="28" alt="" />
+      <img src={href((logo ?? assets.icon).path)} width="30" height="30" alt="" />
       {settings.name}
     </>
   );
