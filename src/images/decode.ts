@@ -109,48 +109,20 @@ async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
   }
   const below = whole - (stamp === undefined ? 0 : stamp.info.width + 40);
   const tick = card.verified && (await hasGlyph('✔')) ? ` <span foreground="${accent}">✔</span>` : '';
-  const nameSize = card.name.length > 12 ? 60 : 84;
-  const rows = [
-    {
-      text: card.site,
-      font: chooseTitleFont(card.site, 34),
-      colour: ink,
-      top: 62,
-      width: beside,
-      height: 50,
-    },
-    {
-      text: card.name,
-      font: chooseTitleFont(card.name, nameSize),
-      colour: ink,
-      top: 136,
-      width: beside,
-      height: 176,
-      tick,
-    },
-    { text: card.description, font: 'sans 36', colour: ink, top: 0, width: beside, height: 138 },
-    { text: card.facts, font: 'sans bold 34', colour: ink, top: 498, width: below, height: 46 },
-    { text: card.control, font: 'sans 30', colour: muted, top: 554, width: below, height: 42 },
-  ];
-  let end = 0;
-  for (const {
-    text,
-    font,
-    colour,
-    top: start,
-    width: maxWidth,
-    height: maxHeight,
-    tick: after = '',
-  } of rows) {
-    const top = start || end + 24;
-    const left = top < plankPx ? plankPx - top - 20 : maxHeight;
-    const look = { font, colour, after, isRightToLeft };
-    const drawn = await fitText(text, look, maxWidth, Math.min(maxHeight, left));
-    if (drawn === undefined) continue;
-    const { width, height } = drawn.info;
-    layers.push({ ...toLayer(drawn), left: place(marginPx, width), top });
-    end = top + height;
-  }
+  /** Draws a text into a box, and returns the lower edge of the text. */
+  const add = async (text: string, look: Pick<Look, 'font'> & Partial<Look>, box: Box): Promise<number> => {
+    const [top, maxWidth, maxHeight] = box;
+    const drawn = await fitText(text, { colour: ink, isRightToLeft, ...look }, maxWidth, maxHeight);
+    const { width = 0, height = 0 } = drawn?.info ?? {};
+    if (drawn !== undefined) layers.push({ ...toLayer(drawn), left: place(marginPx, width), top });
+    return top + height;
+  };
+  await add(card.site, { font: chooseTitleFont(card.site, 34) }, [62, beside, 50]);
+  const font = chooseTitleFont(card.name, card.name.length > 12 ? 60 : 84);
+  const top = 24 + (await add(card.name, { font, after: tick }, [136, beside, 176]));
+  await add(card.description, { font: 'sans 36' }, [top, beside, Math.min(138, plankPx - 20 - top)]);
+  await add(card.facts, { font: 'sans bold 34' }, [498, below, 46]);
+  await add(card.control, { font: 'sans 30', colour: muted }, [554, below, 42]);
   const size = { width: widthPx, height: heightPx };
   const ground = sharp({ create: { ...size, channels: 3, background: '#ffffff' } });
   return { bytes: await ground.composite(layers).removeAlpha().png().toBuffer(), ...size };
@@ -224,6 +196,8 @@ function chooseTitleFont(text: string, size: number): string {
   return `${/[\u1E00-\u1EFF]/.test(text) ? '' : 'Besley, '}sans bold ${size}`;
 }
 
+/** The upper edge of a text, and its maximum width and height. */
+type Box = readonly [top: number, width: number, height: number];
 type Drawn = { readonly data: Buffer; readonly info: OutputInfo } | undefined;
 type Look = Pick<ShareCard, 'isRightToLeft'> &
   Readonly<Record<'font' | 'colour', string>> & {

@@ -141,7 +141,7 @@ needs('chromium', describe)('in a browser', function () {
     await page.goto('/bots/12');
     const top = async (selector: string): Promise<number> =>
       (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN;
-    const [text, side] = [await top('.prose'), await top('.bot-body .panel')];
+    const [text, side] = [await top('.prose'), await top('.bot-body > .ingredients')];
     ok(Math.abs(text - side) < 2, `${text} ${side}`);
   });
 
