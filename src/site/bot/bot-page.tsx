@@ -266,7 +266,7 @@ function Screenshots({ screenshots, blurImages, name }: ScreenshotsProps): VNode
             <img
               class={blurImages ? 'veiled' : undefined}
               {...{ src: path, width, height }}
-              alt={label(i)}
+              alt=""
               loading="lazy"
             />
           </a>
@@ -292,7 +292,7 @@ function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode
   if (similar.length < 2) return null;
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
-    <section class="similar" aria-labelledby="similar">
+    <section class="shelf similar" aria-labelledby="similar">
       <div class="shelf-head">
         <h2 id="similar">{t('bot.similar')}</h2>
         <a rel="nofollow" href={href(comparePath)}>

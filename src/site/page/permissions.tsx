@@ -34,7 +34,10 @@ export function PermissionLabel({ invite }: LabelProps): VNode {
       {read && (
         <p>
           {read.joins && typeof read.permissions === 'object' && !read.fullControl && (
-            <b>{t('permissions.notAdministrator')} </b>
+            <>
+              <b>{t('permissions.notAdministrator')}</b>
+              <br />
+            </>
           )}
           {t('permissions.source')}
         </p>
