@@ -12,7 +12,6 @@ import { editPath, reviewPath, toReviewPath, toSourceAddress } from '../../site/
 import { Conversation, formatReason, Step } from '../page/conversation.tsx';
 import { withoutBidiControls, Fact, LinkItem, NameLink, FaultItems } from '../../site/page/elements.tsx';
 import { Layout } from '../../site/page/layout.tsx';
-import { BriefPermissions } from '../../site/page/permissions.tsx';
 import type { RelatedBots, Review } from './reviews.ts';
 
 /** A decision that was not carried out, with the text that was sent. */
@@ -104,8 +103,11 @@ function Previews({ previews }: ReviewPageProps): VNode {
       {pair.map(({ side, preview }) => (
         <section key={side}>
           <h2>{t(`review.${side}`)}</h2>
-          {preview ? <Preview {...preview} /> : <p class="notice">{t('review.notShown')}</p>}
-          {i === 0 && preview?.preview && <BriefPermissions invite={preview.preview.bot.invite} />}
+          {preview ? (
+            <Preview {...preview} hasLabel={i === 0} />
+          ) : (
+            <p class="notice">{t('review.notShown')}</p>
+          )}
         </section>
       ))}
     </div>
