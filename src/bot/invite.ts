@@ -142,20 +142,12 @@ const table = [
   {
     subject: 'members',
     isHarmful: true,
-    bits: {
-      banMembers: [2],
-      kickMembers: [1],
-      timeOutMembers: [40],
-    },
+    bits: { banMembers: [2], kickMembers: [1], timeOutMembers: [40] },
   },
   {
     subject: 'messages',
     isHarmful: true,
-    bits: {
-      manageMessages: [13],
-      manageThreads: [34],
-      mentionEveryone: [17],
-    },
+    bits: { manageMessages: [13], manageThreads: [34], mentionEveryone: [17] },
   },
   {
     subject: 'server',

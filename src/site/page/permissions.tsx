@@ -85,21 +85,17 @@ export function PermissionSigns({ invite, id }: LabelProps & { readonly id: stri
 /** The id of the heading of the label. */
 const labelId = 'permissions';
 
-interface SignProps {
-  /** Whether it marks a permission that can do harm. */
-  readonly isHarmful: boolean;
-}
-
-function SignedWord({ isHarmful, children }: RenderableProps<SignProps>): VNode {
+/** A word with a sign. @param props.isHarmful whether it is about permissions that can do harm */
+function SignedWord({ isHarmful, children }: RenderableProps<{ readonly isHarmful: boolean }>): VNode {
   return (
     <span class={isHarmful ? 'harm' : undefined}>
-      <Sign isHarmful={isHarmful} />
+      {toSign(isHarmful)}
       {children}{' '}
     </span>
   );
 }
 
-function Sign({ isHarmful }: SignProps): VNode {
+function toSign(isHarmful: boolean): VNode {
   return (
     <span class="sign" aria-hidden="true">
       {isHarmful && '!'}
@@ -113,7 +109,7 @@ function PermissionRows({ invite }: LabelProps): VNode {
     const names = others.join(', ');
     return (
       <div key={title} class={harmful.length > 0 ? 'harm' : undefined}>
-        <Sign isHarmful={harmful.length > 0} />
+        {toSign(harmful.length > 0)}
         <dt>{t(title)}</dt>
         <dd>
           {harmful.length > 0 && <span class="out-of-sight">{t('permissions.harmful')}: </span>}
