@@ -27,17 +27,6 @@ for (const code of document.querySelectorAll('.docs pre > code')) {
   });
 }
 
-// Gives the commands of a bot a filter: those that have all words that are typed stay.
-const filter = document.querySelector('.commands > input');
-if (filter) {
-  const rows = [...filter.parentElement.querySelectorAll('li')];
-  filter.hidden = false;
-  filter.addEventListener('input', () => {
-    const words = filter.value.toLowerCase().split(/\s+/);
-    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
-  });
-}
-
 async function copy(text, answer) {
   await navigator.clipboard.writeText(text);
   document.getElementById('copied').textContent = answer;

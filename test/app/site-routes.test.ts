@@ -73,6 +73,7 @@ describe('the pages of the site', () => {
       site,
       viewerOf: async () => null,
       store: { faultsOf: () => [] },
+      findImage: () => undefined,
       shareCards: null,
       bots,
       lists,

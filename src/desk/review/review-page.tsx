@@ -103,7 +103,11 @@ function Previews({ previews }: ReviewPageProps): VNode {
       {pair.map(({ side, preview }) => (
         <section key={side}>
           <h2>{t(`review.${side}`)}</h2>
-          {preview ? <Preview {...preview} /> : <p class="notice">{t('review.notShown')}</p>}
+          {preview ? (
+            <Preview {...preview} hasLabel={i === 0} />
+          ) : (
+            <p class="notice">{t('review.notShown')}</p>
+          )}
         </section>
       ))}
     </div>

@@ -283,7 +283,7 @@ describe('sending a form', () => {
     const moderator = `${add.invite}&scope=bot&permissions=${2 + 4 + 1024}`;
     match(
       await check({ invite: moderator, id: '' }),
-      /can do harm: 2\. Others: 1\.[^]*<li class="tag harm">Kick members/,
+      /id="advice-invite"><dl class="ingredients brief"><div class="harm">[^]*?Ban members, Kick members</,
     );
     match(await check({ id: '' }), /name="id" [^>]*value="123456789012345678"/);
     const moved = await check({ invite: 'discord.gg/abc', moved: 'invite' });
