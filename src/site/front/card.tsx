@@ -31,7 +31,7 @@ export interface ListedBot {
   /** When the bot last reported a count; left out if the page does not depend on it. */
   readonly reportedAt?: number | undefined;
   /** For a bot that has the words of a search on its page or in its commands only: a piece of them, null if none is known. */
-  readonly mention?: Mention | null;
+  readonly mention?: Mention | null | undefined;
 }
 
 interface ListProps {

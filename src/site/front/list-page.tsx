@@ -3,7 +3,7 @@ import type { VNode, ComponentChildren } from 'preact';
 import { type Locale, findLanguages } from '../../bot/locale.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/text.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
+import { forEachInSlices } from '../../lib/time-slice.ts';
 import type { PageLanguage } from '../language/languages.ts';
 import { sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { FollowLinks, PageLinks } from '../page/elements.tsx';
@@ -33,7 +33,7 @@ import {
   sorts,
   withoutFilters,
 } from './front-query.ts';
-import { findMention } from './mentions.ts';
+import { findMention, type Mention } from './mentions.ts';
 
 /**
  * Returns the view of a list.
@@ -59,16 +59,11 @@ export async function createListView(
   return {
     key: { query, shown: shown.map(toKey), near: near.map(toKey) },
     render: async () => {
-      const slice = new TimeSlice();
-      const listed: ListedBot[] = [];
-      for (const entry of shown) {
-        if (slice.isOver) await slice.next();
-        const { bot, locale } = entry;
-        const mention = mentioning.has(bot) && (findMention(bot, locale, facts.splitWords) ?? null);
-        listed.push(
-          ...lists.toListed([entry]).map((each) => (mention === false ? each : { ...each, mention })),
-        );
-      }
+      const mentions = new Map<string, Mention | null>();
+      await forEachInSlices(shown, ({ bot, locale }) => {
+        if (mentioning.has(bot)) mentions.set(bot.id, findMention(bot, locale, facts.splitWords) ?? null);
+      });
+      const listed = lists.toListed(shown).map((each) => ({ ...each, mention: mentions.get(each.bot.id) }));
       return <ListPage {...{ ...facts, query }} bots={listed} nearest={lists.toListed(near)} />;
     },
   };
@@ -101,7 +96,7 @@ function ListPage(props: ListPageProps): VNode {
       {(bots.length > 0 || isNarrowed(query)) && <ListFilters {...props} />}
       {bots.length > 0 && (
         <Cards
-          bots={dividesMentions ? [...bots.filter(isStrong), ...bots.filter((bot) => !isStrong(bot))] : bots}
+          bots={dividesMentions ? bots.toSorted((a, b) => rankMention(a) - rankMention(b)) : bots}
           {...{ splitWords, dividesMentions }}
           hidesAuthors={filters.author !== undefined}
           areRows={query.view === 'rows'}
@@ -120,9 +115,9 @@ function ListPage(props: ListPageProps): VNode {
       )}
       {weaker > 0 && (
         <p class="links">
-          <a href={href(formatFrontPath({ ...query, filters: { ...filters, weaker: true }, page: 1 }))}>
+          <ListLink to={{ ...query, filters: { ...filters, weaker: true }, page: 1 }}>
             {t('list.weaker', { count: weaker })}
-          </a>
+          </ListLink>
         </p>
       )}
       <PageLinks page={query.page} pages={pages} pathOf={pathOf} />
@@ -136,15 +131,14 @@ function ListPage(props: ListPageProps): VNode {
 /** The number of cards that a large screen shows without scrolling. */
 export const cardsAtOnce = 9;
 
-/** Whether a bot matches a search not only in its page or commands. */
-function isStrong({ mention }: ListedBot): boolean {
-  return mention === undefined;
+function rankMention({ mention }: ListedBot): number {
+  return Number(mention !== undefined);
 }
 
 /** The heading of a list, and the bots that it has and leaves out. */
 function ListHead(props: ListPageProps & { readonly title: string }): VNode {
   const { title, query, total, mentions, corrected, unmatched, hidden, filtered } = props;
-  const { t, href } = useLanguage();
+  const { t } = useLanguage();
   const { q, filters } = query;
   return (
     <>
@@ -154,16 +148,14 @@ function ListHead(props: ListPageProps & { readonly title: string }): VNode {
       {filtered > 0 && (
         <p>
           {t('list.filtered', { count: filtered })}{' '}
-          <a href={href(formatFrontPath({ ...withoutFilters(query), sort: sortOf(query) }))}>
-            {t('list.showFiltered')}
-          </a>
+          <ListLink to={withoutFilters(query)}>{t('list.showFiltered')}</ListLink>
         </p>
       )}
       {hidden > 0 && (
         <p>
-          <a href={href(formatFrontPath({ ...query, filters: { ...filters, adult: true }, page: 1 }))}>
+          <ListLink to={{ ...query, filters: { ...filters, adult: true }, page: 1 }}>
             {t('list.hidden', { count: hidden })}
-          </a>
+          </ListLink>
         </p>
       )}
       {corrected !== undefined && <p class="whole">{t('list.corrected', { corrected, query: q })}</p>}
@@ -206,15 +198,12 @@ function NothingFound({ query, languages, wider, isNear }: ListPageProps): VNode
       <ul class="actions whole">
         {wider.slice(0, maxWider).map(({ dropped, query: to, total }, i) => (
           <li key={dropped}>
-            <a
-              class={i === 0 ? 'button' : 'button quiet'}
-              href={href(formatFrontPath({ ...to, sort: sortOf(to) }))}
-            >
+            <ListLink to={to} class={i === 0 ? 'button' : 'button quiet'}>
               {dropped === undefined
                 ? text('list.withoutFilters')
                 : text('list.drop', { filter: nameOf(dropped) })}{' '}
               ({text('list.found', { count: total })})
-            </a>
+            </ListLink>
           </li>
         ))}
         {wider.length < maxWider && site.hasForms && (
@@ -285,7 +274,7 @@ function ListFilters(props: ListPageProps): VNode {
     <div class="list-filters">
       <details>
         <summary class={on > 0 ? 'chip on' : 'chip'}>
-          {t('list.filters')} {on > 0 && <Number of={on} />}
+          {t('list.filters')} {on > 0 && <Amount of={on} />}
         </summary>
         <FilterChips {...props} />
       </details>
@@ -300,22 +289,16 @@ function ListFilters(props: ListPageProps): VNode {
   );
 }
 
-/** Links to the same page of the list as cards and as rows. */
+/** Links to the same page as cards and as rows. */
 function ViewSwitch({ query }: ListPageProps): VNode {
-  const { t, text, href } = useLanguage();
-  const link = (name: 'cards' | 'rows', view: FrontQuery['view']): VNode => (
-    <a
-      class="chip"
-      href={href(formatFrontPath({ ...query, sort: sortOf(query), view }))}
-      aria-current={view === query.view ? 'true' : undefined}
-    >
-      {t(`list.${name}`)}
-    </a>
-  );
+  const { t, text } = useLanguage();
   return (
     <div class="switch" role="group" aria-label={text('list.view')}>
-      {link('cards', undefined)}
-      {link('rows', 'rows')}
+      {([undefined, 'rows'] as const).map((view) => (
+        <ListLink key={view} class="chip" to={{ ...query, view }} current={view === query.view}>
+          {t(`list.${view ?? 'cards'}`)}
+        </ListLink>
+      ))}
     </div>
   );
 }
@@ -334,12 +317,12 @@ function CategoryMenu({ query, categories }: ListPageProps): VNode | null {
           {current === undefined ? t('list.allCategories') : categoryName(current)}
         </summary>
         <ul>
-          <Choice to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === undefined}>
-            {t('list.allCategories')} <Number of={all} />
+          <Choice to={{ ...query, category: undefined }} current={current === undefined}>
+            {t('list.allCategories')} <Amount of={all} />
           </Choice>
           {shown.map((category) => (
             <Choice key={category} to={{ ...query, category }} current={category === current}>
-              {categoryName(category)} <Number of={categories.get(category) ?? 0} />
+              {categoryName(category)} <Amount of={categories.get(category) ?? 0} />
             </Choice>
           ))}
         </ul>
@@ -360,7 +343,7 @@ function FilterChips(props: ListPageProps): VNode {
         {toggleNames.map((name) => {
           const isOn = filters[name] !== undefined;
           const others = { ...filters, [name]: isOn ? undefined : pageFilters[name].value };
-          const to = { ...query, filters: others, sort: sortOf(query) };
+          const to = { ...query, filters: others };
           return (
             <Choice key={name} {...{ to, current: isOn }} class="chip">
               {t(`filter.${name}`)}
@@ -411,7 +394,7 @@ function LanguageMenu({ query, languages }: ListPageProps): VNode {
 }
 
 function withLanguage(query: FrontQuery, locale: Locale | undefined): FrontQuery {
-  return { ...query, filters: { ...query.filters, locale }, sort: sortOf(query) };
+  return { ...query, filters: { ...query.filters, locale } };
 }
 
 /** The most frequent ones; others are found by search. */
@@ -433,27 +416,30 @@ function SortLinks({ query }: ListPageProps): VNode {
   );
 }
 
-interface ChoiceProps {
+interface ListLinkProps {
   readonly to: FrontQuery;
-  readonly current: boolean;
+  readonly current?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
 }
 
-/** A link to the first page of another list. */
-function Choice({ to, current, children, ...others }: ChoiceProps): VNode {
-  const { href: toHref } = useLanguage();
-  const href = toHref(formatFrontPath({ ...to, page: 1 }));
+/** A link to another list, which is never the front page. */
+function ListLink({ to, current = false, ...others }: ListLinkProps): VNode {
+  const { href } = useLanguage();
+  const path = formatFrontPath({ ...to, sort: sortOf(to) });
+  return <a {...others} href={href(path)} aria-current={current ? 'true' : undefined} />;
+}
+
+/** A list item with a link to the first page of another list. */
+function Choice({ to, ...others }: ListLinkProps): VNode {
   return (
     <li>
-      <a {...others} href={href} aria-current={current ? 'true' : undefined}>
-        {children}
-      </a>
+      <ListLink to={{ ...to, page: 1 }} {...others} />
     </li>
   );
 }
 
-function Number({ of: value }: { readonly of: number }): VNode {
+function Amount({ of: value }: { readonly of: number }): VNode {
   const { integer } = useLanguage();
   return <small>{integer(value)}</small>;
 }
