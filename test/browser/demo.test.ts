@@ -425,7 +425,7 @@ describe('botshelf demo', function () {
         if (locale === 'en') match(await (await fetch(`${demo.address}/?locale=en`)).text(), /<li>Try:</);
         for (const link of await links()) {
           const html = await (await fetch(`${demo.address}${link}`)).text();
-          match(html, /class="card"/, link);
+          match(html, /class="card /, link);
         }
       }
     });
