@@ -80,7 +80,7 @@ function addTexts(
   let length = 0;
   for (const [text, locale] of texts) {
     const language = toLanguageBit(locale);
-    const end = forEachWord(text.replace(addresses, ' '), place, (word, at) => {
+    const end = forEachWord(text.replace(unseen, ' '), place, (word, at) => {
       builder.add(word, bot, field, at, language);
       const need = needsByWord.get(word);
       if (need !== undefined) needs.add(need);
@@ -119,4 +119,6 @@ export function toWholeNameWord(name: string): string {
   return `=${withoutBot(words.join(''))}`;
 }
 
-const addresses = /https?:\/\/[^\s)>"']+/g;
+/** The parts of a text that a page does not show: comments, styles, scripts, tags, entities, link targets and addresses. */
+const unseen =
+  /<!--[^]*?(?:-->|$)|<(style|script)\b[^]*?(?:<\/\1|$)|<\/?[a-z][^<>]*>|&#?\w+;|\]\([^()]*\)|https?:\/\/[^\s)>"']+/gi;
