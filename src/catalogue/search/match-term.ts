@@ -1,6 +1,6 @@
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import { toCategoryWord, toWholeNameWord } from './bot-words.ts';
-import { botOf, fieldOf, findFollowed, shareOfOne } from './postings.ts';
+import { botOf, Field, fieldOf, findFollowed, shareOfOne } from './postings.ts';
 import type { Term } from './query.ts';
 import type { Expansion, WordIndex } from './word-index.ts';
 import type { Word } from './words.ts';
@@ -48,6 +48,18 @@ function expandHalves(text: string, index: WordIndex, fit: number): Expansion[] 
   );
 }
 
+/** Returns the postings of the matches that fit well, in ascending order: the places of a term in a phrase. */
+export function findPlaces(expansions: readonly Expansion[]): Uint32Array {
+  const all = expansions.filter(({ fit }) => fit >= minFitInPhrase).map(({ postings }) => postings);
+  const places = new Uint32Array(all.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const postings of all) {
+    places.set(postings, end);
+    end += postings.length;
+  }
+  return places.sort();
+}
+
 /** Returns every way to split a text into two known words. */
 export function listHalves(
   text: string,
@@ -67,6 +79,8 @@ const needFit = 0.75;
 /** Weight of a word with the same meaning in another language. */
 const foreignFit = 0.25;
 const prefixFit = 0.3;
+/** Words of other languages and longer words fit less: they are no part of a phrase. */
+const minFitInPhrase = 0.5;
 const minPrefixLength = 4;
 
 /** The weights of bots by number: for one term of a query, or for all. */
@@ -75,11 +89,14 @@ export class Sums {
   readonly bots: Uint32Array;
   size = 0;
   readonly values: Float32Array;
+  /** The matches in the page and commands of each bot. */
+  readonly #inPages: Float32Array;
 
   /** @param bots the number of bots in the segment */
   constructor(bots: number) {
     this.bots = new Uint32Array(bots);
     this.values = new Float32Array(bots);
+    this.#inPages = new Float32Array(bots);
   }
 
   add(bot: number, value: number): void {
@@ -97,20 +114,29 @@ export class Sums {
         const posting = postings[i] ?? 0;
         const bot = botOf(posting);
         const field = fieldOf(posting);
-        this.add(bot, (values[field] ?? 0) * (shares[bot * 2 + (field & 1)] ?? 0));
+        const value = (values[field] ?? 0) * (shares[bot * 2 + (field & 1)] ?? 0);
+        if (field < Field.page) this.add(bot, value);
+        else this.#addToPages(bot, value);
       }
     }
   }
 
+  /** Adds the weight of a match in a page. All matches in pages count less than one in a description of usual length. */
+  #addToPages(bot: number, value: number): void {
+    const before = this.#inPages[bot] ?? 0;
+    const after = (this.#inPages[bot] = before + value);
+    this.add(bot, after / (after + 1) - before / (before + 1));
+  }
+
   /** Removes all weights. */
   clear(): void {
-    for (let i = 0; i < this.size; i++) this.values[this.bots[i] ?? 0] = 0;
+    for (let i = 0; i < this.size; i++) this.values[this.bots[i] ?? 0] = this.#inPages[this.bots[i] ?? 0] = 0;
     this.size = 0;
   }
 }
 
 /** The weights of a match in a name, a description, a page and commands. */
-const fieldWeights = [4, 2, 0.3, 0.8];
+const fieldWeights = [4, 2, 1, 2];
 
 /** Postings between two checks of the clock: tens of microseconds. */
 const postingsPerCheck = 4096;

@@ -2,7 +2,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import { toWholeNameWord } from './bot-words.ts';
-import { expandTerm, expandWord, listHalves } from './match-term.ts';
+import { expandTerm, expandWord, findPlaces, listHalves } from './match-term.ts';
 import { findFollowed } from './postings.ts';
 import { type Needs, readQuery, type Term } from './query.ts';
 import type { IndexSegment, SegmentSearch } from './segment.ts';
@@ -101,6 +101,9 @@ class Search {
   #rarity = 0;
   /** The weight of all terms so far, without rarity. */
   #ownWeight = 0;
+  /** The matches of the current term, by index, and the places of the term before it. */
+  #matches = new Map<WordIndex, Expansion[]>();
+  #places = new Map<WordIndex, Uint32Array>();
   /** The number of terms added, and of those searched with other spellings. */
   #added = 0;
   #spelled = 0;
@@ -121,8 +124,7 @@ class Search {
       const spelling = await this.#addTerm(term, terms.length === 1);
       if (spelling) corrected = corrected.replace(term.text, spelling);
       if (spelling === null) unmatched.push(term.text);
-      const before = terms[i - 1];
-      if (before) await this.#addPhrase(before, term);
+      if (terms.length > 1) await this.#addPhrase(terms[i - 1], term);
     }
     if (name !== '') await this.#addName(name, isPhrase);
     this.#addIds(ids);
@@ -194,7 +196,11 @@ class Search {
   /** Adds the matches in every index to the current term. */
   async #match(expand: (index: WordIndex) => readonly Expansion[]): Promise<void> {
     for (const { segment, term } of this.#parts)
-      for (const index of segment.indexes) await term.addExpansions(index, expand(index), this.#slice);
+      for (const index of segment.indexes) {
+        const expansions = expand(index);
+        this.#matches.set(index, [...(this.#matches.get(index) ?? []), ...expansions]);
+        await term.addExpansions(index, expansions, this.#slice);
+      }
   }
 
   /** Adds the current term to the results. A term that few bots have weighs more. @returns whether any bot has it */
@@ -212,13 +218,19 @@ class Search {
     return true;
   }
 
-  /** Adds weight to bots in whose texts two neighbours of the query are neighbours too. */
-  async #addPhrase(before: Term, term: Term): Promise<void> {
-    const distance = term.place - before.place;
-    await this.#match((index) => [
-      { postings: findFollowed(index.findWord(before), index.findWord(term), distance), fit: 1 },
-    ]);
-    const weight = phraseWeight * Math.min(before.weight, term.weight);
+  /** Adds weight to bots in whose texts two neighbours of the query, or words with the same meaning, are near. */
+  async #addPhrase(before: Term | undefined, term: Term): Promise<void> {
+    const last = this.#places;
+    this.#places = new Map(Array.from(this.#matches, ([index, found]) => [index, findPlaces(found)]));
+    this.#matches.clear();
+    if (before === undefined) return;
+    const maxDistance = term.place - before.place + 1;
+    await this.#match((index) => {
+      const [first, second] = [last.get(index), this.#places.get(index)];
+      return first && second ? [{ postings: findFollowed(first, second, 1, maxDistance), fit: 1 }] : [];
+    });
+    this.#matches.clear();
+    const weight = phraseWeight * Math.max(before.weight, term.weight);
     for (const part of this.#parts) part.addTerm((value) => (weight * value) / (value + termSaturation), 0);
   }
 
@@ -245,7 +257,7 @@ const minCoverageFactor = 0.25;
 const idScore = 1000;
 const nameScore = 1;
 /** Weight that a neighbour in the text adds. */
-const phraseWeight = 0.4;
+const phraseWeight = 2;
 /** Minimum weight of a term, for one that all bots have. */
 const minRarity = 0.2;
 /** Above this value, more matches of a term add little: k1 of BM25F. */
