@@ -333,6 +333,7 @@ const noSearch: Omit<PageOfBots, keyof CutPage> = {
   weaker: 0,
   categories: new Map(),
   corrected: undefined,
+  suggested: undefined,
   unmatched: [],
   localesOf: () => [],
 };

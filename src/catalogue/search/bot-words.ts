@@ -77,7 +77,7 @@ function addTexts(
   for (const [text, locale] of texts) {
     const language = toLanguageBit(locale);
     const end = forEachWord(text.replace(unseen, ' '), place, (word, at) => {
-      builder.add(word, bot, field, at, language);
+      for (const form of new Set([word, withoutBot(word)])) builder.add(form, bot, field, at, language);
     });
     length += end - place;
     place = end + 1;
