@@ -70,7 +70,7 @@ interface ListPageProps extends Omit<FrontList, 'bots' | 'matched' | 'nearest'> 
 
 /** A list of bots to search and filter: all bots, or those of a category. */
 function ListPage(props: ListPageProps): VNode {
-  const { query, bots, total, pages, corrected, unmatched, hidden, filtered, weaker } = props;
+  const { query, bots, total, pages, corrected, suggested, unmatched, hidden, filtered, weaker } = props;
   const language = useLanguage();
   const { site } = useVisit();
   const { t, text, href } = language;
@@ -87,6 +87,13 @@ function ListPage(props: ListPageProps): VNode {
         <h1>{title}</h1>
         {q === '' && total > 0 && <p class="muted">{found}</p>}
         {corrected !== undefined && <p>{t('list.corrected', { corrected, query: q })}</p>}
+        {suggested !== undefined && (
+          <p>
+            <a href={href(formatFrontPath({ ...query, q: suggested, page: 1 }))}>
+              {t('list.suggested', { query: suggested })}
+            </a>
+          </p>
+        )}
         {total > 0 && unmatched.length > 0 && <p>{t('list.unmatched', { words: unmatched.join(' ') })}</p>}
         {filtered > 0 && (
           <p class="muted">
