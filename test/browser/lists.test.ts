@@ -212,6 +212,13 @@ needs('chromium', describe)('lists of bots', function () {
     match(html, /Showing results for “<bdi>bridgekeeper<\/bdi>” instead of “<bdi>bridgekeper<\/bdi>”\./);
   });
 
+  it('offer a similar word for one that no bot has', async () => {
+    match(
+      await read('/?q=fridgekeeper'),
+      /<a href="\/\?q=bridgekeeper">Did you mean “<bdi>bridgekeeper<\/bdi>”\?<\/a>/,
+    );
+  });
+
   it('leave out weak matches, and link to them', async () => {
     const q = 'velvet+room+doughnuts+music';
     match(await read(`/?q=${q}`), /<a href="\/\?q=[^"]*&amp;weaker=true">Show \d+ weaker matches<\/a>/);

@@ -112,7 +112,6 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'how a search weighs and an index is built, whatever is searched for': [
     'catalogue/lists/relevance.ts maxSteps',
     'catalogue/search/bot-search.ts maxBotsInSlices',
-    'catalogue/search/bot-words.ts maxUnpenalisedNeeds',
     'catalogue/search/segment.ts maxPostingsPerPageWord',
     'catalogue/search/postings-builder.ts maxTimes',
     'catalogue/search/postings.ts maxPlace',

@@ -344,6 +344,7 @@ const noSearch: Omit<PageOfBots, keyof CutPage> = {
   mentioning: new Set(),
   categories: new Map(),
   corrected: undefined,
+  suggested: undefined,
   unmatched: [],
   localesOf: () => [],
   splitWords: (text) => [text],

@@ -18,6 +18,8 @@ export interface Term extends Word {
   /** The term joined with a neighbour, or without "bot" at its end or "anti" at its beginning. */
   readonly others: readonly string[];
   readonly needs: readonly NamedNeed[];
+  /** The needs that the term names only together with a neighbour. */
+  readonly lentNeeds: readonly NamedNeed[];
   /** The place of the term in the query. */
   readonly place: number;
   /** Weight next to other terms of the query: 1, or less for a word that says little. */
@@ -46,21 +48,23 @@ export function readQuery(text: string, needs: Needs | null): Query {
       return { ...word, place };
     });
   const used = withoutStopWords(pieces, true);
-  const telling = withoutStopWords(pieces, false);
+  const isPhrase = withoutStopWords(pieces, false).length > 1;
   const pairs = pieces.slice(1).map((piece, i) => (pieces[i]?.text ?? '') + piece.text);
   const named = needs?.find([...new Set([...used.flatMap(({ text }) => [text, bare(text)]), ...pairs])]);
+  const needsOf = (word: string): readonly NamedNeed[] => named?.get(word) ?? [];
   const terms = new Map<string, Term>();
   for (const piece of used) {
     const number = pieces.indexOf(piece);
     const joined = piece.unspaced ? [] : pairs.slice(Math.max(0, number - 1), number + 1);
     const others = [...joined, bare(piece.text)].filter((other) => other !== piece.text);
-    const meant = new Set([piece.text, ...others].flatMap((word) => named?.get(word) ?? []));
-    const weight = weakWords.has(piece.text) && telling[0] !== undefined ? weakWeight : 1;
-    terms.set(piece.text, { ...piece, others, needs: [...meant], weight });
+    const own = [...new Set([piece.text, bare(piece.text)])].flatMap(needsOf);
+    const lentNeeds = joined.flatMap(needsOf).filter((need) => !own.includes(need));
+    const weight = weakWords.has(piece.text) ? weakWeight : 1;
+    terms.set(piece.text, { ...piece, others, needs: own, lentNeeds, weight });
   }
   const name = pieces.map((piece) => piece.text).join('');
   const ids = pieces.filter((piece) => /^\d{1,20}$/.test(piece.text)).map((piece) => piece.text);
-  return { terms: [...terms.values()], name, isPhrase: telling.length > 1, ids };
+  return { terms: [...terms.values()], name, isPhrase, ids };
 }
 
 /** Removes what many words begin or end with: "antispam", "musicbot". */
@@ -101,7 +105,9 @@ export class Needs {
         const joined = words.map(({ text }) => text).join('');
         const { locales } = need.words.get(joined) ?? { locales: new Set() };
         const unspaced = words.every((word) => word.unspaced);
-        need.words.set(joined, { text: joined, unspaced, locales: locales.add(locale) });
+        // A word that says little names a need, but is no synonym.
+        if (!weakWords.has(joined))
+          need.words.set(joined, { text: joined, unspaced, locales: locales.add(locale) });
         for (const [place, { text }] of words.entries())
           builder.add(text, this.#names.length, Field.name, place, toLanguageBit(locale));
         const telling = withoutStopWords(words, false);

@@ -137,7 +137,7 @@ function rankMention({ mention }: ListedBot): number {
 
 /** The heading of a list, and the bots that it has and leaves out. */
 function ListHead(props: ListPageProps & { readonly title: string }): VNode {
-  const { title, query, total, mentions, corrected, unmatched, hidden, filtered } = props;
+  const { title, query, total, mentions, corrected, suggested, unmatched, hidden, filtered } = props;
   const { t } = useLanguage();
   const { q, filters } = query;
   return (
@@ -159,6 +159,13 @@ function ListHead(props: ListPageProps & { readonly title: string }): VNode {
         </p>
       )}
       {corrected !== undefined && <p class="whole">{t('list.corrected', { corrected, query: q })}</p>}
+      {suggested !== undefined && (
+        <p class="whole">
+          <ListLink to={{ ...query, q: suggested, page: 1 }}>
+            {t('list.suggested', { query: suggested })}
+          </ListLink>
+        </p>
+      )}
       {total > 0 && unmatched.length > 0 && (
         <p class="whole">{t('list.unmatched', { words: unmatched.join(' ') })}</p>
       )}
