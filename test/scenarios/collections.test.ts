@@ -1,4 +1,4 @@
-import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { agePages } from '../support/age-pages.ts';
@@ -17,6 +17,7 @@ const files = {
   ),
   'collections/small.de.md': collection({ title: 'Für kleine Server', description: 'Ohne Aufwand.' }),
   'collections/gone.en.md': collection({ title: 'Gone', bots: ['404', '7'] }),
+  'people/190519304972664832.json': '{"name": "Ada"}',
 };
 
 describe('collections of bots', () => {
@@ -31,7 +32,7 @@ describe('collections of bots', () => {
     return await response.text();
   };
   const cardsOf = (page: string): string =>
-    [...page.matchAll(/<article class="card">[^]*?<a href="\/bots\/(\d+)/g)].map(([, id]) => id).join(' ');
+    [...page.matchAll(/<article class="card cat[^]*?<a href="\/bots\/(\d+)/g)].map(([, id]) => id).join(' ');
 
   it('show their listed bots in the order of the file, and those for adults where they are asked for', async () => {
     const page = await get('/collections/small');
@@ -62,6 +63,20 @@ describe('collections of bots', () => {
     }
     match(await get('/collections/gone'), /noindex[^]*Fewer than two of its bots are listed/);
     ok((await get('/collections/nothing', 'en', 404)).includes('Not found'));
+  });
+
+  it('have a feed: /feeds has the addresses of those of a collection, a bot and its author', async () => {
+    const page = await get('/feeds', 'de');
+    const addresses = [
+      ...page.matchAll(/<label for="(.*?)">(.*?)<.*?value="https:\/\/bots\.example\.org(.*?)"/g),
+    ];
+    const shown = addresses.map(([, path, label, address]) => `${label} ${address === `${path}?locale=de`}`);
+    deepStrictEqual(shown.slice(-3), [
+      'Was sich bei Bot 9 geändert hat true',
+      'Bots von Ada true',
+      'Sammlung Für kleine Server true',
+    ]);
+    for (const [, , , path = ''] of addresses) await eventually(async () => await get(path));
   });
 
   it('are 50 on a page', async () => {
