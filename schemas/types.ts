@@ -590,6 +590,14 @@ export interface SettingsFile {
     };
   };
   /**
+   * What the bots of a category do, in a sentence by language.
+   */
+  categoryTexts?: {
+    [k: string]: {
+      [k: string]: string;
+    };
+  };
+  /**
    * What the page about the site says, in the default language.
    */
   about?: {

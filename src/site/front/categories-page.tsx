@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
+import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import { categoriesPath } from '../page/addresses.ts';
 import { toCategoryClass } from '../page/elements.tsx';
@@ -9,14 +10,23 @@ import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import type { FrontLists } from './front-list.ts';
-import { parseCategory, readFrontQuery } from './front-query.ts';
+import { parseCategory, readFrontQuery, sorts } from './front-query.ts';
 import { createListView } from './list-page.tsx';
+import { Shelves, type ShelfTileProps } from './shelf-tile.tsx';
 
 /** Adds the page of all categories, and the list of each. */
 export function addCategoryPages(addPage: AddPage, { site, lists }: PageParts, frontLists: FrontLists): void {
   addPage(categoriesPath, async () => {
-    const sizes = await lists.sizes(false);
-    return { key: { page: 'categories' }, render: async () => <CategoriesPage {...sizes} /> };
+    const { total, categories } = await lists.sizes(false);
+    const render = async (): Promise<VNode> => {
+      const shown = site.settings.categories.filter((category) => categories.has(category));
+      const queries = shown.map((category) => ({ ...firstBots, category: [category] }));
+      const tiles = (await lists.firstPages(queries)).map(({ total: count, bots }, i): CategoryTile => {
+        return { category: shown[i] ?? 'other', count, bots: bots.map(parseListElement) };
+      });
+      return <CategoriesPage {...{ total, tiles }} />;
+    };
+    return { key: { page: 'categories' }, render };
   });
   addPage(`${categoriesPath}/:category`, async (ctx) => {
     const category = parseCategory(ctx.params['category'] ?? '', site.settings);
@@ -58,19 +68,36 @@ export function Tiles({ total, categories, leadsToAll = false }: TilesProps): VN
 /** With the link to all categories, two rows of a large screen. */
 const maxTiles = 11;
 
-function CategoriesPage(sizes: CatalogueSizes): VNode {
+/** The bots of a category on its tile: those on most servers. */
+const firstBots = { nsfw: false, sort: sorts.popular, after: 0, limit: 5 };
+
+type CategoryTile = Pick<ShelfTileProps, 'category' | 'count' | 'bots'>;
+
+interface CategoriesPageProps extends Pick<CatalogueSizes, 'total'> {
+  readonly tiles: readonly CategoryTile[];
+}
+
+/** The categories that have bots, in the order of the settings. */
+function CategoriesPage({ total, tiles }: CategoriesPageProps): VNode {
   const language = useLanguage();
   const { site } = useVisit();
-  const { t, text } = language;
+  const { t, text, categoryName, categoryText } = language;
   const [title, description] = [text('list.categories'), text('front.title')];
   const meta = createOwnMeta(site.canonicalUrl + categoriesPath, language, { title, description });
+  const named = tiles.map((tile): ShelfTileProps => {
+    const { category } = tile;
+    const own = { title: categoryName(category), line: categoryText(category) ?? '' };
+    return { ...tile, ...own, path: `${categoriesPath}/${category}` };
+  });
+  const head = (
+    <>
+      <h1>{title}</h1>
+      <p>{t('list.found', { count: total })}</p>
+    </>
+  );
   return (
-    <Layout meta={meta}>
-      <div class="list-head">
-        <h1>{title}</h1>
-        <p class="muted">{t('list.found', { count: sizes.total })}</p>
-      </div>
-      <Tiles {...sizes} />
+    <Layout meta={meta} head={head}>
+      <Shelves tiles={named} heading="h2" isSmall />
     </Layout>
   );
 }
