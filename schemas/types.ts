@@ -794,6 +794,10 @@ export interface CollectionFile {
    * Items: A bot or account id. Always a string: a number would lose digits.
    */
   bots?: string[];
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  by?: string;
 }
 /**
  * The file bots/<last three digits>/<id>.commands.json: the commands of a bot.
