@@ -1,6 +1,6 @@
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import { toCategoryWord, toWholeNameWord } from './bot-words.ts';
-import { botOf, fieldOf, findFollowed, shareOfOne } from './postings.ts';
+import { botOf, Field, fieldOf, findFollowed, shareOfOne } from './postings.ts';
 import type { Term } from './query.ts';
 import type { Expansion, WordIndex } from './word-index.ts';
 import type { Word } from './words.ts';
@@ -75,11 +75,14 @@ export class Sums {
   readonly bots: Uint32Array;
   size = 0;
   readonly values: Float32Array;
+  /** By the bot's number: 1 for a match in the name, the category or the description. */
+  readonly inTexts: Uint8Array;
 
   /** @param bots the number of bots in the segment */
   constructor(bots: number) {
     this.bots = new Uint32Array(bots);
     this.values = new Float32Array(bots);
+    this.inTexts = new Uint8Array(bots);
   }
 
   add(bot: number, value: number): void {
@@ -97,6 +100,7 @@ export class Sums {
         const posting = postings[i] ?? 0;
         const bot = botOf(posting);
         const field = fieldOf(posting);
+        if (field < Field.page) this.inTexts[bot] = 1;
         this.add(bot, (values[field] ?? 0) * (shares[bot * 2 + (field & 1)] ?? 0));
       }
     }
@@ -104,7 +108,7 @@ export class Sums {
 
   /** Removes all weights. */
   clear(): void {
-    for (let i = 0; i < this.size; i++) this.values[this.bots[i] ?? 0] = 0;
+    for (let i = 0; i < this.size; i++) this.inTexts[this.bots[i] ?? 0] = this.values[this.bots[i] ?? 0] = 0;
     this.size = 0;
   }
 }

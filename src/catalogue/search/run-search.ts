@@ -47,6 +47,8 @@ export class Found {
   readonly scores: Float32Array;
   /** The part of the query that each bot has, by weight of the words. */
   readonly coverage: Float32Array;
+  /** 1 for a bot that has most of its words in pages and commands only. */
+  readonly mentions: Uint8Array;
   /** The kind of each bot, as its place in `allKinds`. */
   readonly kinds: Uint16Array;
   /** The number of each bot in its segment. */
@@ -64,9 +66,10 @@ export class Found {
     this.#numbers = new Uint32Array(maxFound);
     this.scores = new Float32Array(maxFound);
     this.coverage = new Float32Array(maxFound);
+    this.mentions = new Uint8Array(maxFound);
     this.kinds = new Uint16Array(maxFound);
     let size = 0;
-    this.#segments = parts.map(({ segment, found, covered }) => {
+    this.#segments = parts.map(({ segment, found, covered, coveredByTexts }) => {
       for (let i = 0; i < found.size; i++) {
         const number = found.bots[i] ?? 0;
         if (segment.bot(number) === undefined) continue;
@@ -75,6 +78,7 @@ export class Found {
         this.#numbers[size] = number;
         this.kinds[size] = segment.kind(number);
         this.coverage[size] = coverage;
+        this.mentions[size] = Number((coveredByTexts[number] ?? 0) * 2 < (covered[number] ?? 0));
         this.scores[size++] = score * (minCoverageFactor + (1 - minCoverageFactor) * coverage);
       }
       return { segment, end: size };
@@ -232,11 +236,11 @@ class Search {
 
   #addIds(ids: readonly string[]): void {
     for (const id of ids)
-      for (const { segment, found, covered } of this.#parts) {
+      for (const { segment, found, covered, coveredByTexts } of this.#parts) {
         const bot = segment.numberOf(id as BotId);
         if (bot === undefined) continue;
         found.add(bot, idScore);
-        covered[bot] = this.#ownWeight;
+        covered[bot] = coveredByTexts[bot] = this.#ownWeight;
       }
   }
 }

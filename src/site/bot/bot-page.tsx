@@ -18,7 +18,7 @@ import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.ts';
-import { formatFrontPath, noQuery } from '../front/front-query.ts';
+import { formatFrontPath, isFront, noQuery, readFrontQuery } from '../front/front-query.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { Html, RenderedText } from '../markdown/markdown.ts';
 import {
@@ -63,7 +63,8 @@ export function addBotPages(addPage: AddPage, parts: PageParts): void {
   const shortened = basePathOf(site.baseUrl) === '/bots' ? '/' : '/?sort=popular';
   addPage('/bots', (ctx) => {
     ctx.status = 301;
-    return shortened;
+    const query = readFrontQuery(parseQuery(ctx), undefined);
+    return isFront(query) ? shortened : formatFrontPath(query);
   });
   addPage('/bots/:id', async (ctx) => {
     const { id: text = '' } = ctx.params;
