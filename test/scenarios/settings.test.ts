@@ -104,7 +104,10 @@ describe('the settings of a catalogue', () => {
     write(own);
     await eventually(async () => (await get('/api/v2/bots?category=books')).includes('"Reader"'));
     deepStrictEqual(await faults(), []);
-    match(await get('/categories/books'), /<h1>Bots: Bücher<\/h1>/);
+    match(
+      await get('/categories/books'),
+      /<body class="cat cat-books">[^]*<h1>Bots: Bücher<\/h1>[^]*<p class="whole">Lesen mit anderen\.<\/p><\/div><div class="ledge"/,
+    );
     const shelf =
       /href="\/categories\/books"><div class="ledge"[^]*?Bücher<\/span><span class="of-many">1<\/span><\/h2>/;
     match(await get('/categories'), new RegExp(`${shelf.source}<p>Lesen mit anderen\\.<\\/p><\\/a>`));

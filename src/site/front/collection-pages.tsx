@@ -20,6 +20,7 @@ import {
   PageLinks,
   type PageLinksProps,
   Prose,
+  Trail,
 } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageRequest, type PageView, pickPage } from '../page/html-response.ts';
@@ -120,11 +121,7 @@ function CollectionPage(props: CollectionPageProps): VNode {
   const meta = createCollectionMeta(site, props, text('collections.title'));
   const head = (
     <>
-      <nav class="breadcrumb whole" aria-label={text('bot.breadcrumb')}>
-        <ol>
-          <LinkItem href={href(collectionsPath)}>{t('collections.title')}</LinkItem>
-        </ol>
-      </nav>
+      <Trail links={[{ path: collectionsPath, name: text('collections.title') }]} />
       <h1 {...own}>{title}</h1>
       <p>{t('list.found', { count: bots.length })}</p>
       <p class="whole" {...own}>

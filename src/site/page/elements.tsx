@@ -46,6 +46,22 @@ export function BackLink(props: NameLinkProps): VNode {
   );
 }
 
+/** Links to the pages above this one, in a heading. */
+export function Trail({ links }: { readonly links: readonly NameLinkProps[] }): VNode {
+  const { text } = useLanguage();
+  return (
+    <nav class="breadcrumb whole" aria-label={text('bot.breadcrumb')}>
+      <ol>
+        {links.map((link) => (
+          <li key={link.path}>
+            <NameLink {...link} />
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
 /** A form of one button, for an action. @param props.version the version that the action is about, if it has one */
 export function PostButton(
   props: RenderableProps<{
