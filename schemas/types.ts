@@ -786,6 +786,10 @@ export interface CollectionFile {
    */
   description: string;
   /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  by?: string;
+  /**
    * The ids of the bots, the first one first. Exactly one file of a collection has them.
    *
    * @minItems 2
@@ -794,10 +798,6 @@ export interface CollectionFile {
    * Items: A bot or account id. Always a string: a number would lose digits.
    */
   bots?: string[];
-  /**
-   * A bot or account id. Always a string: a number would lose digits.
-   */
-  by?: string;
 }
 /**
  * The file bots/<last three digits>/<id>.commands.json: the commands of a bot.

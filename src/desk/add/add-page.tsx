@@ -21,7 +21,7 @@ import { BlockedNotice } from '../page/message-page.tsx';
 import { adviceOf, listAuthors } from './advice.tsx';
 import { Checklist } from '../page/checklist.tsx';
 import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
-import { type FormShelf, shelfField, ShelfSearch } from './shelf.tsx';
+import { type FormShelf, shelfField, ShelfField } from './shelf.tsx';
 import { Preview, type PreviewProps } from '../page/preview.tsx';
 
 /** A message of the interface about the result of a form. */
@@ -370,9 +370,10 @@ function Summary({ form, file: { faults } }: AddPageProps): VNode {
 
 /** The result of a form: a preview, its checklist and the changes. */
 function Outcome(props: AddPageProps): VNode {
-  const { t } = useLanguage();
+  const { t, text } = useLanguage();
   const { form, texts, base, findings, changes, policy, shelf } = props;
   const isProfile = form.kind === 'profile';
+  const title = texts.title || text('field.title');
   const listed = (['avatar', 'cover', 'preview', 'page'] as const).map((name) => {
     return { name, isDone: texts[name] !== undefined && texts[name].trim() !== '', href: `#${name}` };
   });
@@ -381,7 +382,7 @@ function Outcome(props: AddPageProps): VNode {
       <h2 id="outcome-title">{t(isProfile ? 'edit.change' : 'add.preview')}</h2>
       {shelf && (
         <div inert>
-          <Shelves tiles={[shelf.tile]} heading="h3" />
+          <Shelves tiles={[{ ...shelf.tile, path: '', title, line: texts.description ?? '' }]} heading="h3" />
         </div>
       )}
       {!isProfile && <Preview {...props} retry="add.busy" />}
@@ -549,7 +550,7 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
   const { name, hint, kind, placeholder } = props.field;
   const { languages } = props.form;
   const text = props.texts[name] ?? '';
-  if (kind === 'bots' && props.shelf) return <ShelfSearch shelf={props.shelf} action={props.form.action} />;
+  if (kind === 'bots' && props.shelf) return <ShelfField shelf={props.shelf} action={props.form.action} />;
   const common = {
     id: name,
     name,

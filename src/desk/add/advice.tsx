@@ -5,7 +5,6 @@ import { findImages } from '../../catalogue/store/bot-index.ts';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import { namePermissions, OtherScopes, withoutBidiControls, BotImage } from '../../site/page/elements.tsx';
 import { type FieldName, type FieldTexts, type FormField, parseValue, splitWords } from './fields.ts';
-import { type FormShelf, ShelfBots } from './shelf.tsx';
 import type { Form, FormFile, FormImage } from './forms.ts';
 
 interface AdviceProps {
@@ -15,15 +14,13 @@ interface AdviceProps {
   readonly file: Pick<FormFile, 'faults'>;
   /** Empty if images are not cached, because then no page shows them. */
   readonly images: readonly FormImage[];
-  readonly shelf: FormShelf | undefined;
 }
 
 /** Advice below a field while the form is filled in. It never prevents sending, because reviewers see it too. */
-export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode | null | undefined>> = {
+export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode | null>> = {
   invite: InviteAdvice,
   website: WebsiteAdvice,
   authors: AuthorsAdvice,
-  bots: ({ shelf, form }) => shelf && <ShelfBots shelf={shelf} action={form.action} />,
   avatar: ImagesAdvice,
   cover: ImagesAdvice,
   preview: ImagesAdvice,

@@ -1,4 +1,4 @@
-import type { ComponentChildren, RenderableProps, VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import { chooseLocale } from '../../bot/locale.ts';
@@ -19,7 +19,7 @@ export interface FormShelf {
   readonly found: readonly ShelfBot[];
   readonly chosen: readonly ShelfBot[];
   /** The collection as other pages show it. */
-  readonly tile: ShelfTileProps;
+  readonly tile: Pick<ShelfTileProps, 'category' | 'bots' | 'count'>;
 }
 
 interface ShelfBot {
@@ -33,7 +33,7 @@ interface ShelfBot {
 /** @param wanted languages, best first @param client the address that requests the bots @throws {BotshelfError} queue-full */
 export async function fillShelf(
   { bots, lists }: Pick<DeskParts, 'bots' | 'lists'>,
-  { bots: ids = '', title = '', description = '' }: FieldTexts,
+  { bots: ids = '' }: FieldTexts,
   find: string,
   { wanted, client }: { readonly wanted: readonly string[]; readonly client: string },
 ): Promise<FormShelf> {
@@ -50,12 +50,11 @@ export async function fillShelf(
   const found = await search(find.trim().slice(0, maxQueryLength));
   const chosen = splitWords(ids);
   const listed = chosen.flatMap((id) => bots.get(id as BotId) ?? []);
-  const tile = { path: '', title: title.trim() || '…', line: description, count: listed.length };
   return {
     find,
     found: found.filter(({ id }) => !chosen.includes(id)).map(({ id }) => toShelfBot(id)),
     chosen: chosen.map((id) => toShelfBot(id)),
-    tile: { ...tile, category: findMainCategory(listed), bots: listed.map(parseListElement) },
+    tile: { category: findMainCategory(listed), bots: listed.map(parseListElement), count: listed.length },
   };
 }
 
@@ -75,35 +74,21 @@ export function changeShelf(ids: readonly string[], sent: string): readonly stri
   return step === 'down' ? others.toSpliced(place + 1, 0, id) : ids;
 }
 
-interface ShelfProps {
-  readonly shelf: FormShelf;
-  /** The path to which the form is sent. */
-  readonly action: string;
-}
-
-/** The field to find a bot by its name. */
-export function ShelfSearch({ shelf, action }: ShelfProps): VNode {
-  const { t } = useLanguage();
-  return (
-    <div class="copy" id="bots">
-      <input
-        id="find"
-        name="find"
-        dir="auto"
-        value={shelf.find}
-        autocomplete="off"
-        aria-describedby="hint-bots"
-      />
-      <StepButton {...{ action }} step="find">
-        {t('collection.find')}
-      </StepButton>
-    </div>
+/** The field to find bots by their names, and the bots that are found and chosen, each with its buttons. */
+export function ShelfField(props: { readonly shelf: FormShelf; readonly action: string }): VNode {
+  const { find, found, chosen } = props.shelf;
+  const { t, text, href, categoryName } = useLanguage();
+  const toButton = (step: keyof typeof signs, bot?: ShelfBot, place?: number): VNode => (
+    <button
+      class={signs[step] ? 'small' : 'quiet'}
+      name={shelfField}
+      value={bot ? `${step} ${bot.id}` : step}
+      formAction={`${href(props.action)}#${place ? `place-${place}` : 'bots'}`}
+      aria-label={bot && `${text(`collection.${step}`)}: ${bot.name}`}
+    >
+      {signs[step] || t(`collection.${step}`)}
+    </button>
   );
-}
-
-/** The bots that were found, and the chosen ones in order, each with its buttons. */
-export function ShelfBots({ shelf: { find, found, chosen }, action }: ShelfProps): VNode {
-  const { t, text, categoryName } = useLanguage();
   const toRow = ({ id, bot, name }: ShelfBot, buttons: ComponentChildren, place?: number): VNode => (
     <li key={id} id={place ? `place-${place}` : undefined}>
       {bot ? <BotAvatar {...{ bot, name }} size={40} /> : <span />}
@@ -114,59 +99,32 @@ export function ShelfBots({ shelf: { find, found, chosen }, action }: ShelfProps
       <span>{buttons}</span>
     </li>
   );
-  const toButton = (step: keyof typeof signs, { id, name }: ShelfBot, place?: number): VNode => (
-    <StepButton
-      {...{ action, place }}
-      step={`${step} ${id}`}
-      label={`${text(`collection.${step}`)}: ${name}`}
-    >
-      {signs[step] ?? t('collection.put')}
-    </StepButton>
-  );
+  const toPlace = (bot: ShelfBot, i: number): VNode => {
+    const up = i > 0 && toButton('up', bot, i);
+    const down = i < chosen.length - 1 && toButton('down', bot, i + 2);
+    return toRow(bot, [up, down, toButton('take', bot, i)], i + 1);
+  };
   return (
     <>
-      <input type="hidden" name="bots" value={chosen.map(({ id }) => id).join(' ')} />
-      {find.trim() !== '' && found.length === 0 && <p>{t('collection.nothing')}</p>}
-      <ul class="suggest">{found.map((row) => toRow(row, toButton('put', row)))}</ul>
-      <ol class="picked">
-        {chosen.map((row, i) =>
-          toRow(
-            row,
-            <>
-              {i > 0 && toButton('up', row, i)}
-              {i < chosen.length - 1 && toButton('down', row, i + 2)}
-              {toButton('take', row, i)}
-            </>,
-            i + 1,
-          ),
-        )}
-      </ol>
+      <div class="copy" id="bots">
+        <input
+          id="find"
+          name="find"
+          dir="auto"
+          value={find}
+          autocomplete="off"
+          aria-describedby="hint-bots"
+        />
+        {toButton('find')}
+      </div>
+      <div class="advice" id="advice-bots">
+        <input type="hidden" name="bots" value={chosen.map(({ id }) => id).join(' ')} />
+        {find.trim() !== '' && found.length === 0 && <p>{t('collection.nothing')}</p>}
+        <ul class="suggest">{found.map((bot) => toRow(bot, toButton('put', bot)))}</ul>
+        <ol class="picked">{chosen.map(toPlace)}</ol>
+      </div>
     </>
   );
 }
 
-const signs = { put: undefined, up: '↑', down: '↓', take: '✕' } as const;
-
-/** A button that sends the form, to show it again after a step. @param props.place the row to show then */
-function StepButton(
-  props: RenderableProps<{
-    readonly action: string;
-    readonly step: string;
-    readonly place?: number | undefined;
-    readonly label?: string;
-  }>,
-): VNode {
-  const { action, step, place, label, children } = props;
-  const { href } = useLanguage();
-  return (
-    <button
-      class={place === undefined ? 'quiet' : 'small'}
-      name={shelfField}
-      value={step}
-      formAction={`${href(action)}#${place ? `place-${place}` : 'bots'}`}
-      aria-label={label}
-    >
-      {children}
-    </button>
-  );
-}
+const signs = { find: '', put: '', up: '↑', down: '↓', take: '✕' } as const;

@@ -467,7 +467,7 @@ describe('the forms of what is beside bots/', () => {
     const sent = await press(visitor, page, '/add/collection/send', right);
     strictEqual(sent.url.pathname, '/proposals/collection-fun');
     const ref = `refs/botshelf/proposals/collection-fun/${stranger}`;
-    const keys = { title: 'Fun', description: 'To laugh.', bots: [bart, homer], by: stranger };
+    const keys = { title: 'Fun', description: 'To laugh.', by: stranger, bots: [bart, homer] };
     strictEqual(read(ref, 'collections/fun.en.md'), collection(keys, 'Ha.').trim());
     match(sent.text, /href="\/add\/collection\?proposal=collections%2Ffun\.en\.md"/);
     const again = await visitor.go(`${site.baseUrl}/add/collection?proposal=collections/fun.en.md`);
