@@ -13,6 +13,7 @@ import {
 } from '../page/addresses.ts';
 import {
   ActionLink,
+  BackLink,
   FollowLinks,
   LinkItem,
   listNamedAuthors,
@@ -20,7 +21,6 @@ import {
   PageLinks,
   type PageLinksProps,
   Prose,
-  Trail,
 } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageRequest, type PageView, pickPage } from '../page/html-response.ts';
@@ -121,7 +121,7 @@ function CollectionPage(props: CollectionPageProps): VNode {
   const meta = createCollectionMeta(site, props, text('collections.title'));
   const head = (
     <>
-      <Trail links={[{ path: collectionsPath, name: text('collections.title') }]} />
+      <BackLink path={collectionsPath} name={text('collections.title')} />
       <h1 {...own}>{title}</h1>
       <p>{t('list.found', { count: bots.length })}</p>
       <p class="whole" {...own}>
@@ -140,7 +140,7 @@ function CollectionPage(props: CollectionPageProps): VNode {
       )}
     </>
   );
-  const beside = <Ledge bots={bots.slice(0, maxOnLedge).map(({ bot }) => bot)} size={72} />;
+  const beside = <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
   return (
     <Layout {...{ meta, category, head, beside }}>
       {page !== '' && <Prose {...{ locale, text: page, html }} />}
@@ -148,13 +148,17 @@ function CollectionPage(props: CollectionPageProps): VNode {
         <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} canBeTicked />
       </section>
       <div class="quiet-row">
-        <FollowLinks path={toFeedPath('collection', name)} />
-        {site.hasForms && (
-          <ul class="links">
-            <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
-            <LinkItem href={href(`${path}/translate`)}>{t('bot.translate')}</LinkItem>
-          </ul>
-        )}
+        <ul class="links">
+          <li>
+            <FollowLinks path={toFeedPath('collection', name)} />
+          </li>
+          {site.hasForms && (
+            <>
+              <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
+              <LinkItem href={href(`${path}/translate`)}>{t('bot.translate')}</LinkItem>
+            </>
+          )}
+        </ul>
       </div>
       {others.length > 0 && (
         <section class="shelf" aria-labelledby="others">
@@ -168,8 +172,6 @@ function CollectionPage(props: CollectionPageProps): VNode {
     </Layout>
   );
 }
-
-const maxOnLedge = 5;
 
 interface CollectionsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
   readonly tiles: readonly ShelfTileProps[];

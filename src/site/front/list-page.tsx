@@ -6,7 +6,7 @@ import { formatCount } from '../../lib/text.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import type { PageLanguage } from '../language/languages.ts';
 import { categoriesPath, sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
-import { FollowLinks, PageLinks, Trail } from '../page/elements.tsx';
+import { BackLink, FollowLinks, PageLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
 import type { PageView } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
@@ -86,19 +86,14 @@ function ListPage(props: ListPageProps): VNode {
   const description = `${text('list.found', { count: total })}. ${text('front.title')}`;
   const meta = createListMeta({ site, query, title, description, language });
   const pathOf = (page: number): string => href(formatFrontPath({ ...query, sort: sortOf(query), page }));
+  const ledge = query.category && <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
   const dividesMentions = sortOf(query) === 'relevance' && mentions < total;
   return (
     <Layout
       {...{ meta, q }}
       {...(query.category && { category: query.category })}
       head={<ListHead {...{ ...props, title }} />}
-      beside={
-        bots.length === 0 ? (
-          <EmptyShelf />
-        ) : (
-          query.category && <Ledge bots={bots.slice(0, maxOnLedge).map(({ bot }) => bot)} size={72} />
-        )
-      }
+      beside={bots.length === 0 ? <EmptyShelf /> : ledge}
     >
       {(bots.length > 0 || isNarrowed(query)) && <ListFilters {...props} />}
       {bots.length > 0 && (
@@ -135,8 +130,6 @@ function ListPage(props: ListPageProps): VNode {
   );
 }
 
-const maxOnLedge = 5;
-
 /** The number of cards that a large screen shows without scrolling. */
 export const cardsAtOnce = 9;
 
@@ -150,13 +143,9 @@ function ListHead(props: ListPageProps & { readonly title: string }): VNode {
   const { t, text, categoryText } = useLanguage();
   const { q, category, filters } = query;
   const line = category && categoryText(category);
-  const above = [
-    { path: '/?sort=popular', name: text('bot.allBots') },
-    { path: categoriesPath, name: text('list.categories') },
-  ];
   return (
     <>
-      {category && <Trail links={above} />}
+      {category && <BackLink path={categoriesPath} name={text('list.categories')} />}
       <h1>{title}</h1>
       {q === '' && total > 0 && <p>{t('list.found', { count: total })}</p>}
       {mentions > 0 && mentions < total && <p>{t('list.mentions', { count: mentions })}</p>}

@@ -22,7 +22,7 @@ export interface ShelfTileProps {
   readonly by?: string | undefined;
   /** The category whose colour the tile has. */
   readonly category: Category;
-  /** The first of the bots; five are shown. */
+  /** The first of the bots. */
   readonly bots: readonly BotListElement[];
 }
 
@@ -54,7 +54,7 @@ function ShelfTile(props: ShelfTileProps & Omit<ShelvesProps, 'tiles'>): VNode {
   const own = locale && { lang: locale, dir: directionOf(locale) };
   return (
     <a class={toCategoryClass(category)} href={href(path)}>
-      <Ledge bots={bots.slice(0, maxAvatars)} size={isSmall ? 46 : 64} />
+      <Ledge bots={bots} size={isSmall ? 46 : 64} />
       <Heading>
         <span {...own}>{title}</span>
         {isSmall && <span class="of-many">{integer(count)}</span>}

@@ -82,7 +82,7 @@ function readDocument(path: DocsPath): string {
   );
   return text
     .replace(post, '')
-    .replace(routes, () => `\n| Request | Page |\n| --- | --- |\n${rows.join('')}\n`)
+    .replace(routes, () => `\n| Request | Purpose |\n| --- | --- |\n${rows.join('')}\n`)
     .replace(errors, () => '\n\n[Examples of errors](#examples-of-errors).\n\n')
     .replaceAll(/^<!--.*-->\n/gm, '');
 }

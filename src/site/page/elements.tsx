@@ -37,28 +37,12 @@ export function NameLink({ path, name, look }: NameLinkProps & { readonly look?:
   );
 }
 
-/** A link with an arrow to the page above this one. */
+/** A link to the page above this one, in a heading. */
 export function BackLink(props: NameLinkProps): VNode {
   return (
-    <p class="back">
+    <p class="breadcrumb whole">
       <NameLink {...props} />
     </p>
-  );
-}
-
-/** Links to the pages above this one, in a heading. */
-export function Trail({ links }: { readonly links: readonly NameLinkProps[] }): VNode {
-  const { text } = useLanguage();
-  return (
-    <nav class="breadcrumb whole" aria-label={text('bot.breadcrumb')}>
-      <ol>
-        {links.map((link) => (
-          <li key={link.path}>
-            <NameLink {...link} />
-          </li>
-        ))}
-      </ol>
-    </nav>
   );
 }
 
