@@ -102,6 +102,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'site/markdown/html-tree.ts maxSlugLength',
     'site/markdown/page-layout.ts maxNameLength',
     'site/page/docs-page.tsx limit',
+    'site/page/docs-page.tsx maxTitleLength',
     'site/page/repository-links.ts maxLinkLength',
     'desk/add/shelf.tsx maxFound',
     'desk/review/attention-list.tsx maxOpenItems',

@@ -84,7 +84,7 @@ describe('collections of bots', () => {
   it('have a feed: /feeds has the addresses of those of a collection, a bot and its author', async () => {
     const page = await get('/feeds', 'de');
     const addresses = [
-      ...page.matchAll(/<label for="(.*?)">(.*?)<.*?value="https:\/\/bots\.example\.org(.*?)"/g),
+      ...page.matchAll(/<label for="feed-(.*?)">(.*?)<.*?value="https:\/\/bots\.example\.org(.*?)"/g),
     ];
     const shown = addresses.map(([, path, label, address]) => `${label} ${address === `${path}?locale=de`}`);
     deepStrictEqual(shown.slice(-3), [

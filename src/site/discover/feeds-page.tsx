@@ -61,7 +61,7 @@ function FeedsPage({ sizes, examples }: FeedsPageProps): VNode {
   const toField = ([label, path]: NamedFeed): VNode => (
     <CopyField
       key={path}
-      id={path}
+      id={`feed-${path}`}
       label={label}
       value={site.baseUrl + toPathInLanguage(path, locale, site.settings.language)}
     />

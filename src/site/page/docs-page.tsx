@@ -114,19 +114,24 @@ const maxRenderMs = 30_000;
 
 /** Puts each code into a box. Its title is the short line before it, or else the heading above. */
 function boxCode(html: string): string {
+  const lines: string[] = [];
   let heading = '';
-  const boxed = html.replaceAll(
-    /<h\d id="[^"]*">(.*)<\/h\d>|(?:<p>(.{1,400}):<\/p>\n)?<pre /g,
-    (found, title: string | undefined, line = heading) => {
-      if (title === undefined) return `<div class="code"><header><span>${line}</span></header>\n<pre `;
-      heading = title;
-      return found;
-    },
-  );
-  return boxed
-    .replaceAll('</pre>', '</pre></div>')
-    .replace(/<table>(?=\s+<thead>\s+<tr>\s+<th>Request)/, '<table class="routes">');
+  for (const line of html.split('\n')) {
+    heading = /^<h\d[^>]*>(.*)<\/h\d>$/.exec(line)?.[1] ?? heading;
+    if (line.startsWith('<pre ')) {
+      const [, lead = ''] = /^<p>(.*):<\/p>$/.exec(lines.at(-1) ?? '') ?? [];
+      const isTitle = lead !== '' && lead.length < maxTitleLength;
+      if (isTitle) lines.pop();
+      lines.push(`<div class="code"><header><span>${isTitle ? lead : heading}</span></header>`);
+    }
+    lines.push(line);
+  }
+  const boxed = lines.join('\n').replaceAll('</pre>', '</pre></div>');
+  return boxed.replace(/<table>(?=\s+<thead>\s+<tr>\s+<th>Request)/, '<table class="routes">');
 }
+
+/** With the addresses of links. */
+const maxTitleLength = 400;
 
 /** The bot and the author of the sample catalogue that the documents name. */
 const [sampleBot, sampleAuthor] = ['190519304972663312', '190519304972664832'];
