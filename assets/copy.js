@@ -11,13 +11,9 @@ for (const button of document.querySelectorAll('[data-copy]')) {
 
 // Gives each code of a guide a button. Of commands after a `$` it copies them alone, without what they print.
 const template = document.querySelector('.docs > template');
-for (const code of document.querySelectorAll('.docs pre > code')) {
+for (const code of document.querySelectorAll('.docs .code code')) {
   const button = template.content.firstElementChild.cloneNode(true);
-  const box = document.createElement('div');
-  const { parentElement: pre } = code;
-  box.className = 'code';
-  pre.replaceWith(box);
-  box.append(button, pre);
+  code.closest('.code').firstElementChild.append(button);
   button.lang = document.documentElement.lang;
   button.hidden = false;
   button.addEventListener('click', async () => {

@@ -174,7 +174,7 @@ export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
   return <Avatar {...{ id, category, ...others }} image={cachedImages.avatar} blurred={nsfw} />;
 }
 
-/** Bots beside each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
+/** The first five bots, beside each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
 export function Ledge({
   bots,
   size,
@@ -184,7 +184,7 @@ export function Ledge({
 }): VNode {
   return (
     <div class="ledge" aria-hidden="true">
-      {bots.map((bot) => (
+      {bots.slice(0, maxOnLedge).map((bot) => (
         <span key={bot.id} class={toCategoryClass(bot.category)}>
           <BotAvatar bot={bot} name={Object.values(bot.contents)[0]?.name ?? ''} size={size} lazy />
         </span>
@@ -192,6 +192,8 @@ export function Ledge({
     </div>
   );
 }
+
+const maxOnLedge = 5;
 
 /** The category, number of servers and authors of a bot, in one line. */
 export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hidesAuthors'>): VNode {

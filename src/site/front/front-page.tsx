@@ -62,7 +62,9 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
             reviewers={maintainers.flatMap((account) => nameOf(account) ?? [])}
             ledge={lists.toListed(ledge)}
             featured={bot && chosen ? { ...bot, why: chosen.why, by: nameOf(chosen.by) } : null}
-            collections={collections.map((collection) => toCollectionTile(collection, language.wanted))}
+            collections={collections.map((collection) =>
+              toCollectionTile(collection, language.wanted, parts.authors),
+            )}
             shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}
           />
         );

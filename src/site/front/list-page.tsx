@@ -5,13 +5,13 @@ import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/text.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
-import { FollowLinks, PageLinks } from '../page/elements.tsx';
+import { categoriesPath, sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
+import { BackLink, FollowLinks, PageLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
 import type { PageView } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
-import { Cards, type ListedBot } from './card.tsx';
+import { Cards, Ledge, type ListedBot } from './card.tsx';
 import { EmptyShelf } from './empty-shelf.tsx';
 import {
   findReaderLanguages,
@@ -86,12 +86,14 @@ function ListPage(props: ListPageProps): VNode {
   const description = `${text('list.found', { count: total })}. ${text('front.title')}`;
   const meta = createListMeta({ site, query, title, description, language });
   const pathOf = (page: number): string => href(formatFrontPath({ ...query, sort: sortOf(query), page }));
+  const ledge = query.category && <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
   const dividesMentions = sortOf(query) === 'relevance' && mentions < total;
   return (
     <Layout
       {...{ meta, q }}
+      {...(query.category && { category: query.category })}
       head={<ListHead {...{ ...props, title }} />}
-      beside={bots.length === 0 && <EmptyShelf />}
+      beside={bots.length === 0 ? <EmptyShelf /> : ledge}
     >
       {(bots.length > 0 || isNarrowed(query)) && <ListFilters {...props} />}
       {bots.length > 0 && (
@@ -138,10 +140,12 @@ function rankMention({ mention }: ListedBot): number {
 /** The heading of a list, and the bots that it has and leaves out. */
 function ListHead(props: ListPageProps & { readonly title: string }): VNode {
   const { title, query, total, mentions, corrected, suggested, unmatched, hidden, filtered } = props;
-  const { t } = useLanguage();
-  const { q, filters } = query;
+  const { t, text, categoryText } = useLanguage();
+  const { q, category, filters } = query;
+  const line = category && categoryText(category);
   return (
     <>
+      {category && <BackLink path={categoriesPath} name={text('list.categories')} />}
       <h1>{title}</h1>
       {q === '' && total > 0 && <p>{t('list.found', { count: total })}</p>}
       {mentions > 0 && mentions < total && <p>{t('list.mentions', { count: mentions })}</p>}
@@ -158,6 +162,7 @@ function ListHead(props: ListPageProps & { readonly title: string }): VNode {
           </ListLink>
         </p>
       )}
+      {line && <p class="whole">{line}</p>}
       {corrected !== undefined && <p class="whole">{t('list.corrected', { corrected, query: q })}</p>}
       {suggested !== undefined && (
         <p class="whole">

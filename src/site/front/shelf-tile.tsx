@@ -1,9 +1,10 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { BotListElement, Category } from '../../../schemas/types.ts';
 import { type Locale, directionOf } from '../../bot/locale.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { toCollectionPath } from '../page/addresses.ts';
-import { toCategoryClass } from '../page/elements.tsx';
+import { listNamedAuthors, toCategoryClass } from '../page/elements.tsx';
 import { useLanguage } from '../page/page-context.tsx';
 import { Ledge } from './card.tsx';
 import { type LinkedCollection, showCollection } from './collections.ts';
@@ -17,11 +18,11 @@ export interface ShelfTileProps {
   readonly line?: string;
   /** The number of bots. */
   readonly count: number;
-  /** A last line in place of the number of bots. */
-  readonly who?: ComponentChildren;
+  /** The name of the person who chose the bots. */
+  readonly by?: string | undefined;
   /** The category whose colour the tile has. */
   readonly category: Category;
-  /** The first of the bots; five are shown. */
+  /** The first of the bots. */
   readonly bots: readonly BotListElement[];
 }
 
@@ -48,12 +49,12 @@ export function Shelves({ tiles, heading, isSmall = false }: ShelvesProps): VNod
 }
 
 function ShelfTile(props: ShelfTileProps & Omit<ShelvesProps, 'tiles'>): VNode {
-  const { path, title, locale, line, count, who, category, bots, heading: Heading, isSmall } = props;
+  const { path, title, locale, line, count, by, category, bots, heading: Heading, isSmall } = props;
   const { t, href, integer } = useLanguage();
   const own = locale && { lang: locale, dir: directionOf(locale) };
   return (
     <a class={toCategoryClass(category)} href={href(path)}>
-      <Ledge bots={bots.slice(0, maxAvatars)} size={isSmall ? 46 : 64} />
+      <Ledge bots={bots} size={isSmall ? 46 : 64} />
       <Heading>
         <span {...own}>{title}</span>
         {isSmall && <span class="of-many">{integer(count)}</span>}
@@ -63,7 +64,12 @@ function ShelfTile(props: ShelfTileProps & Omit<ShelvesProps, 'tiles'>): VNode {
           {line}
         </p>
       )}
-      {!isSmall && <p>{who ?? t('list.found', { count })}</p>}
+      {!isSmall && (
+        <p>
+          {t('list.found', { count })}
+          {by !== undefined && <> · {t('collections.by', { name: <bdi>{by}</bdi> })}</>}
+        </p>
+      )}
     </a>
   );
 }
@@ -74,6 +80,7 @@ const maxAvatars = 5;
 export function toCollectionTile(
   { collection, listed }: LinkedCollection,
   wanted: readonly string[],
+  authors: AuthorIndex,
 ): ShelfTileProps {
   const { name, locale, title, description } = showCollection(collection, wanted);
   return {
@@ -82,6 +89,7 @@ export function toCollectionTile(
     locale,
     line: description,
     count: listed.length,
+    by: listNamedAuthors(authors, [collection.by ?? ''])[0]?.name,
     category: findMainCategory(listed),
     bots: listed.slice(0, maxAvatars).map(parseListElement),
   };

@@ -35,10 +35,10 @@ export function NameLink({ path, name, look }: NameLinkProps & { readonly look?:
   );
 }
 
-/** A link with an arrow to the page above this one. */
+/** A link to the page above this one, in a heading. */
 export function BackLink(props: NameLinkProps): VNode {
   return (
-    <p class="back">
+    <p class="breadcrumb whole">
       <NameLink {...props} />
     </p>
   );
