@@ -46,10 +46,12 @@ describe('a catalogue names', () => {
 
   it('such things when they come later, and forgets them when they go', async () => {
     const { root, faults, write } = await openCatalogue(good);
-    write({ 'bots/007/README.md': '' });
-    await eventually(() => deepStrictEqual(faults(), ['bots/007/README.md stray-file']));
-    rmSync(join(root, 'bots/007/README.md'));
-    await eventually(() => deepStrictEqual(faults(), []));
+    for (const path of ['bots/007/README.md', 'bots/notes.txt']) {
+      write({ [path]: '' });
+      await eventually(() => deepStrictEqual(faults(), [`${path} stray-file`]));
+      rmSync(join(root, path));
+      await eventually(() => deepStrictEqual(faults(), []));
+    }
   });
 
   it('a page that may not be read, until it may', async function () {

@@ -23,13 +23,10 @@ describe('a catalogue', () => {
     deepStrictEqual(catalogue.status, { ready: true, watcherFault: null, folderFault: null });
   });
 
-  it('cannot be read where there is no bots/', async () => {
+  it('cannot be read where there is no bots/, and may be empty', async () => {
     const catalogue = new Catalogue({ root: tempFolder(), log: silentLog, snapshot: null });
     await rejects(catalogue.load(), { name: 'UserError', message: /has no folder bots\/: make a catalogue/ });
     await catalogue.close();
-  });
-
-  it('may be empty', async () => {
     const { write, name } = await openCatalogue({ 'bots/.gitkeep': '' });
     write({ [pagePath('7')]: named('Seven') });
     await eventually(() => name('7') === 'Seven');
