@@ -28,18 +28,6 @@ describe('a checkpoint', () => {
     deepStrictEqual(readdirSync(place.folder), []);
   });
 
-  it('happens by itself when its time is over @slow', async () => {
-    const now = performance.now.bind(performance);
-    const weeksLater = mock.method(performance, 'now', () => now() + 1e9);
-    const place = newPlace();
-    const store = await open(place, { stateSeconds: 1 });
-    await store.setCount(homer, 1);
-    await until(() => place.ref.history().length === 1);
-    await store.setCount(homer, 2);
-    await until(() => place.ref.history().length === 2);
-    weeksLater.mock.restore();
-  });
-
   it('commits what came while another ran, when its time is over, and within a minute where that failed @slow', async () => {
     for (const [stateSeconds, reason] of [
       [1, undefined],

@@ -63,12 +63,6 @@ describe('the state and its ref', () => {
     strictEqual(here.state.edited(id), 2);
   });
 
-  it('commit nothing when there is nothing to say', async () => {
-    const path = join(tempFolder(), 'ref');
-    await newCommitted(path).commit(() => new Map(), 'Count 0 bots');
-    deepStrictEqual(new FileRef(path).history(), []);
-  });
-
   it('have the counts of each day that is over in its file, also those that come late', async () => {
     const path = join(tempFolder(), 'ref');
     const [homer, marge, unset, first] = ['7', '12', '1970', '2020'].map(botId);
