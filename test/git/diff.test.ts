@@ -7,45 +7,24 @@ import { openUntilEnd } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
 import { gitSync } from '../support/run-sync.ts';
 
-const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(40));
+const [a, b] = ['a', 'b'].map((digit) => digit.repeat(40));
 const zeros = '0'.repeat(40);
 
 describe('the parser of raw diffs', () => {
-  it('reads new, changed and removed files, and paths with any byte but NUL', () => {
-    const output = `:000000 100644 ${zeros} ${a} A\0new\0:100644 100755 ${a} ${b} M\0a\tb\nc: d\0:100644 000000 ${b} ${zeros} D\0gone\0`;
-    deepStrictEqual(
-      parseRawDiff(output).map(({ path, before, after, status }) => [path, before, after, status]),
-      [
-        ['new', [null], { mode: '100644', id: a }, 'A'],
-        ['a\tb\nc: d', [{ mode: '100644', id: a }], { mode: '100755', id: b }, 'M'],
-        ['gone', [{ mode: '100644', id: b }], null, 'D'],
-      ],
-    );
-  });
-
-  it('reads both paths of a move, and what follows it', () => {
-    const output = `:100644 100644 ${a} ${b} R095\0from\0to\0:100644 100644 ${a} ${c} M\0next\0`;
-    deepStrictEqual(
-      parseRawDiff(output).map(({ path, previousPath }) => [path, previousPath]),
-      [
-        ['to', 'from'],
-        ['next', 'next'],
-      ],
-    );
-  });
-
-  it('reads one file for each parent of a merge, below the header of its commit', () => {
-    const output = `first\0\n:100644 100644 ${a} ${b} M\0x\0second\0::100644 000000 100644 ${a} ${zeros} ${c} MA\0y\0`;
-    deepStrictEqual(
-      parseRawDiff(output).map(({ header, path, before, after }) => [header, path, before, after?.id]),
-      [
-        ['first', 'x', [{ mode: '100644', id: a }], b],
-        ['second', 'y', [{ mode: '100644', id: a }, null], c],
-      ],
-    );
-  });
-
-  it('reads nothing where nothing differs', () => {
+  it('reads new, changed, removed and moved files, paths with any byte but NUL, and each parent of a merge', () => {
+    const output = `:000000 100644 ${zeros} ${a} A\0new\0:100644 100755 ${a} ${b} M\0a\tb\nc: d\0:100644 000000 ${b} ${zeros} D\0gone\0:100644 100644 ${a} ${b} R095\0from\0to\0first\0\n:100644 100644 ${a} ${b} M\0x\0second\0::100644 000000 100644 ${a} ${zeros} ${b} MA\0y\0`;
+    const [fileA, fileB] = [a, b].map((id) => ({ mode: '100644', id }));
+    const entries = parseRawDiff(output).map((entry) => {
+      return [entry.header, entry.previousPath, entry.path, entry.before, entry.after, entry.status];
+    });
+    deepStrictEqual(entries, [
+      ['', 'new', 'new', [null], fileA, 'A'],
+      ['', 'a\tb\nc: d', 'a\tb\nc: d', [fileA], { mode: '100755', id: b }, 'M'],
+      ['', 'gone', 'gone', [fileB], null, 'D'],
+      ['', 'from', 'to', [fileA], fileB, 'R095'],
+      ['first', 'x', 'x', [fileA], fileB, 'M'],
+      ['second', 'y', 'y', [fileA, null], fileB, 'MA'],
+    ]);
     deepStrictEqual(parseRawDiff(''), []);
   });
 });
@@ -70,6 +49,14 @@ describe('the difference of two commits', () => {
         after: { mode: '100644', id: blob('HEAD:tab\tä') },
       },
     ]);
+  });
+
+  it('is that to nothing in a listing', async () => {
+    const { folder } = testRepository({ 'a/x\ty': 'text', 'a/b/deep': '', 'c/d': 'd', top: 'top' });
+    const repository = await openUntilEnd(folder);
+    const paths = (await listFiles(repository, 'HEAD')).map(({ path }) => path);
+    deepStrictEqual(paths, ['.gitignore', 'a/b/deep', 'a/x\ty', 'c/d', 'top']);
+    await rejects(listFiles(repository, 'f'.repeat(40)), { code: 'missing-object' });
   });
 
   it('is refused before it is read whole where it has hundreds of thousands of files, of which trees share all', async () => {

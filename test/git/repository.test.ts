@@ -9,17 +9,13 @@ import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { openerOf } from '../support/opened.ts';
 
-describe('simple-git', () => {
-  it('does not pass a git that was killed by a signal off as success', async () => {
+describe('git of a repository', () => {
+  it('is no success where it was killed by a signal, or failed without a word', async () => {
     const { opened } = await open();
     const running = opened.run(['cat-file', '--batch-check']);
     const rejected = rejects(running, (error) => error instanceof GitError && error.status === null);
     await killGit(opened, '--batch-check');
     await rejected;
-  });
-
-  it('does not pass a git that failed without a word off as success', async () => {
-    const { opened } = await open();
     const silent = opened.run(['rev-parse', '--verify', '--quiet', 'refs/heads/none']);
     await rejects(silent, (error) => error instanceof GitError && error.status === 1 && error.stderr === '');
   });
@@ -59,14 +55,8 @@ describe('simple-git', () => {
 
 describe('the opener of a repository', () => {
   it('opens it once for many who ask at once, so that each git it keeps is ended', async () => {
-    const repository = testRepository({ file: 'text' });
-    const repositoryOpener = openerOf(repository.folder);
-    const opened = await Promise.all([
-      repositoryOpener.open(),
-      repositoryOpener.open(),
-      repositoryOpener.open(),
-    ]);
-    strictEqual(new Set(opened).size, 1);
+    const opener = openerOf(testRepository({ file: 'text' }).folder);
+    strictEqual(new Set(await Promise.all([1, 2, 3].map(() => opener.open()))).size, 1);
   });
 
   it('says to clone again where the clone was deleted, as a new repository would be an unrelated one', async () => {
@@ -109,10 +99,7 @@ describe('the objects of a repository', () => {
     const { opened } = await open();
     await opened.objects.readOne('HEAD');
     await killGit(opened, 'cat-file');
-    while (true) {
-      const found = await opened.objects.readOne('HEAD').catch(() => undefined);
-      if (found) break;
-    }
+    await eventually(async () => ok(await opened.objects.readOne('HEAD')));
   });
 });
 

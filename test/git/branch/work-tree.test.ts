@@ -27,27 +27,17 @@ describe('the work tree', () => {
   afterEach(async () => await workTree.close());
 
   it('shows nothing of an update before it is applied, and all of it after', async () => {
-    const plan = await planCommit({ a: 'new\n' });
-    const update = await workTree.prepare(plan);
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
     strictEqual(clone.read('a'), 'a\n');
     await workTree.apply(update);
-    strictEqual(clone.read('a'), 'new\n');
-    strictEqual(clone.status(), '');
-    deepStrictEqual(workTree.outdated(), []);
+    isClean('new\n');
   });
 
-  it('shows nothing of an update whose branch did not move', async () => {
-    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+  it('shows nothing of an update whose branch did not move, and leaves no new file staged', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
     clone.git('update-ref', branch, 'HEAD~');
     await workTree.abandon(update, new Error('git failed'));
-    deepStrictEqual(workTree.outdated(), []);
-    strictEqual(clone.read('a'), 'a\n');
-    strictEqual(clone.status(), '');
-  });
-
-  it('leaves no new file staged where the branch did not move', async () => {
-    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
-    await workTree.abandon(update, new Error('git failed'));
+    isClean('a\n');
     deepStrictEqual(stagedFiles(), []);
   });
 
@@ -84,8 +74,7 @@ describe('the work tree', () => {
     await workTree.abandon(update, new BotshelfError('unknown-outcome', 'git failed'));
     deepStrictEqual(workTree.outdated(), [{ path: 'a', reason: 'may be committed', failed: true }]);
     await workTree.finish();
-    strictEqual(clone.read('a'), 'new\n');
-    strictEqual(clone.status(), '');
+    isClean('new\n');
   });
 
   it('keeps what a person edits after the inspection, until it is as it was', async () => {
@@ -109,9 +98,7 @@ describe('the work tree', () => {
     rmSync(repository.staging);
     mkdirSync(repository.staging);
     await workTree.apply(await workTree.prepare(await planCommit({ a: 'third\n' })));
-    strictEqual(clone.read('a'), 'third\n');
-    strictEqual(clone.status(), '');
-    deepStrictEqual(workTree.outdated(), []);
+    isClean('third\n');
   });
 
   it('forgets what it could not write once the branch does not have it: a path of Git, below a link, of a folder', async () => {
@@ -131,8 +118,7 @@ describe('the work tree', () => {
     await workTree.prepare(await planCommit({ a: 'new\n' }));
     await workTree.close();
     workTree = await open();
-    strictEqual(clone.read('a'), 'new\n');
-    strictEqual(clone.status(), '');
+    isClean('new\n');
   });
 
   it('drops the intents once all is durable, and says when something is left', async () => {
@@ -147,6 +133,10 @@ describe('the work tree', () => {
     strictEqual(clone.read('.git/botshelf/intents'), '');
     strictEqual(existsSync(join(clone.folder, '.git/index.lock')), false);
   });
+
+  function isClean(a: string): void {
+    deepStrictEqual([clone.read('a'), clone.status(), workTree.outdated()], [a, '', []]);
+  }
 
   function stagedFiles(): string[] {
     return readdirSync(repository.staging).filter((name) => name.startsWith('file-'));
