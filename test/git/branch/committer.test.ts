@@ -88,6 +88,15 @@ describe('a committer', () => {
     match(repository.git('ls-tree', 'HEAD', path), /^100755 /);
   });
 
+  it('stages nothing that a person has written right before it, at the same size', async () => {
+    const other = 'bots/001/1.en.md';
+    const repository = testRepository({ [path]: text, [other]: text });
+    repository.git('status');
+    repository.write(other, text.replace('fun', 'FUN'));
+    await committerOn(repository.folder).commit(setKey(path, 'category', 'music'));
+    strictEqual(repository.status(), `M ${other}`);
+  });
+
   it('works in a folder of the repository', async () => {
     const repository = testRepository({ [`shelf/${path}`]: text, [path]: text });
     const committer = committerOn(join(repository.folder, 'shelf'));

@@ -1,13 +1,23 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { BotshelfError } from '../../../src/lib/errors.ts';
 import type { FileChange } from '../../../src/git/history.ts';
 import type { Repository } from '../../../src/git/repository.ts';
-import { WorkTree } from '../../../src/git/branch/work-tree.ts';
+import { IntentLog, WorkTree } from '../../../src/git/branch/work-tree.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { openUntilEnd } from '../../support/opened.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { needs } from '../../support/tools.ts';
 
 const branch = 'refs/heads/main';
@@ -114,11 +124,37 @@ describe('the work tree', () => {
     deepStrictEqual(clone.git('diff', '--cached', '--name-only', 'HEAD'), '');
   });
 
-  it('finishes what a crash interrupted, from the intents', async () => {
+  it('finishes what a crash interrupted, from the intents, of which the last may be torn', async () => {
     await workTree.prepare(await planCommit({ a: 'new\n' }));
     await workTree.close();
+    const intents = join(clone.folder, '.git/botshelf/intents');
+    appendFileSync(intents, '[{"path":"torn');
     workTree = await open();
     isClean('new\n');
+    await workTree.prepare(await planCommit({ b: 'new\n' }));
+    await workTree.close();
+    workTree = await open();
+    strictEqual(clone.read('b'), 'new\n');
+    isClean('new\n');
+  });
+
+  it('keeps, when the intents are dropped, those that came since and those still to do', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+    clone.write('a', 'by a person\n');
+    await workTree.apply(update);
+    const updates: Awaited<ReturnType<WorkTree['prepare']>>[] = [];
+    let calls = 0;
+    await workTree.tidy(async (work) => {
+      // What came before the first call may be synced, and is dropped.
+      if (++calls === 2) updates.push(await workTree.prepare(await planCommit({ b: 'new\n' })));
+      return await work();
+    });
+    for (const path of ['a', 'b']) match(clone.read('.git/botshelf/intents'), new RegExp(`"path":"${path}"`));
+    for (const next of updates) await workTree.apply(next);
+    clone.write('a', 'a\n');
+    await workTree.finish();
+    isClean('new\n');
+    strictEqual(clone.read('b'), 'new\n');
   });
 
   it('drops the intents once all is durable, and says when something is left', async () => {
@@ -132,6 +168,15 @@ describe('the work tree', () => {
     strictEqual(await workTree.tidy(exclusively), true);
     strictEqual(clone.read('.git/botshelf/intents'), '');
     strictEqual(existsSync(join(clone.folder, '.git/index.lock')), false);
+  });
+
+  it('takes the intents of 200,000 files, as an import of another list may have @long', async () => {
+    const after = { mode: '100644', id: 'a'.repeat(40) };
+    const log = new IntentLog({ folder: tempFolder(), gitDir: tempFolder() });
+    await log.read();
+    await log.append(Array.from({ length: 200_000 }, (_, i) => ({ path: String(i), before: null, after })));
+    strictEqual(log.changes().length, 200_000);
+    await log.close();
   });
 
   function isClean(a: string): void {
