@@ -279,15 +279,9 @@ describe('pages', () => {
 
   describe('an unknown address', () => {
     it('responds 404 to a browser with a page that has a search', async () => {
-      for (const path of [
-        '/nothing',
-        '/bots/404404',
-        '/bots/x',
-        '/categories/x',
-        '/categories/constructor',
-        '/assets/x.css',
-        '/.well-known/security.txt',
-      ]) {
+      for (const path of '/nothing /bots/404404 /bots/x /categories/x /categories/constructor /assets/x.css /.well-known/security.txt'.split(
+        ' ',
+      )) {
         const response = await get(path);
         strictEqual(response.status, 404, path);
         match(response.headers.get('content-type') ?? '', /text\/html/);
