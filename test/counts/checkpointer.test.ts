@@ -87,23 +87,6 @@ describe('a checkpoint', () => {
     strictEqual(place.ref.history().length, 1);
   });
 
-  it('merges what somebody else has committed since, and loses neither side', async () => {
-    const place = newPlace();
-    const [here, there] = [await open(place), await open({ ...place, folder: `${place.folder}-2` })];
-    await here.setCount(homer, 1);
-    await there.setCount(marge, 2);
-    await here.checkpoint();
-    await there.checkpoint();
-    await here.setCount(botId('13312'), 3);
-    await here.checkpoint();
-    strictEqual(here.count(marge), 2);
-    const again = await open(place);
-    deepStrictEqual(
-      [homer, marge, botId('13312')].map((id) => again.count(id)),
-      [1, 2, 3],
-    );
-  });
-
   it('that fails keeps the journal, is logged once, is a failure for as long, and is retried @slow', async () => {
     const place = newPlace();
     const ref = new BrokenRef(place.refPath);

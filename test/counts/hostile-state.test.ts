@@ -120,11 +120,7 @@ describe('a state that somebody has spoilt', () => {
     const repository = testRepository({ file: 'text' });
     setState(
       repository,
-      {
-        'days/2026/11-18': '7 1\n',
-        'days/2026/11-20/a': '7 2\n',
-        'days/2026/11-21': '7 3\n',
-      },
+      { 'days/2026/11-18': '7 1\n', 'days/2026/11-20/a': '7 2\n', 'days/2026/11-21': '7 3\n' },
       undefined,
       noFile,
     );

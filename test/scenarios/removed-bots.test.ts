@@ -22,10 +22,7 @@ describe('a bot that was removed', () => {
     const env = { ...process.env, GIT_COMMITTER_DATE: '2026-03-03T12:00:00Z' };
     const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
     execFileSync('git', [...who, 'commit', '-q', '-m', 'Remove'], { cwd: repository.folder, env });
-    repository.commit({
-      [pagePath('8')]: mainPage({ name: 'Back' }),
-      [pagePath('9')]: '---\n{}\n---\n',
-    });
+    repository.commit({ [pagePath('8')]: mainPage({ name: 'Back' }), [pagePath('9')]: '---\n{}\n---\n' });
     service = await startTestService({}, { root: repository.folder });
     service.expectLog(/BOTSHELF_REMOTE is not set/);
     service.allowLog(/a file breaks a rule/);

@@ -34,11 +34,7 @@ interface TextsOfBot {
 
 interface DemoBot {
   readonly servers?: number;
-  readonly main: {
-    readonly category: Category;
-    readonly nsfw: boolean;
-    readonly verified: boolean;
-  };
+  readonly main: { readonly category: Category; readonly nsfw: boolean; readonly verified: boolean };
   readonly contents: Readonly<Record<string, TextsOfBot>>;
 }
 

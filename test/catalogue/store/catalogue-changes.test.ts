@@ -29,11 +29,7 @@ describe('a catalogue follows its files:', () => {
     const seen = new Map(['7', '30', '200', '8'].map((id) => [id, new Set([record(id)])]));
     catalogue.store.on('change', (id) => seen.get(id)?.add(record(id)));
 
-    const texts = {
-      '7': named('New', long),
-      '30': named('New', `${long}More.`),
-      '200': named('New', long),
-    };
+    const texts = { '7': named('New', long), '30': named('New', `${long}More.`), '200': named('New', long) };
     const halves = { '7': 40, '30': 4000, '200': 3000, '8': 3000 };
     const whole = { ...texts, '8': named('New', long) };
     for (const [id, text] of Object.entries(whole)) {
@@ -86,10 +82,7 @@ describe('a catalogue follows its files:', () => {
     });
     const names = new Set<string | undefined>();
     catalogue.store.on('change', (id) => names.add(catalogue.store.bots.get(id)?.facts.name));
-    write({
-      [pagePath('7', 'fr')]: named('Huit'),
-      [pagePath('7', 'en')]: translation('Eight', 'Answers.'),
-    });
+    write({ [pagePath('7', 'fr')]: named('Huit'), [pagePath('7', 'en')]: translation('Eight', 'Answers.') });
     await eventually(() => deepStrictEqual(localesOf(catalogue), ['fr', 'en']));
     deepStrictEqual([...names], ['Huit']);
     deepStrictEqual(catalogue.store.faults(), []);

@@ -188,11 +188,7 @@ describe('the work tree', () => {
   }
 
   async function open(): Promise<WorkTree> {
-    return await WorkTree.open(repository, {
-      log: silentLog,
-      isExcluded: () => false,
-      maxLockWaitMs: 100,
-    });
+    return await WorkTree.open(repository, { log: silentLog, isExcluded: () => false, maxLockWaitMs: 100 });
   }
 
   /** Moves the branch to a commit with these files, after an inspection, and returns the plan of the update. */

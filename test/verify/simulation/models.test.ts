@@ -6,14 +6,7 @@ const write = (
   start: number,
   end: number,
   more: Partial<models.Operation> = {},
-): models.Operation => ({
-  kind: 'write',
-  value,
-  start,
-  end,
-  label: `write ${value}`,
-  ...more,
-});
+): models.Operation => ({ kind: 'write', value, start, end, label: `write ${value}`, ...more });
 const read = (value: string, start: number, end: number): models.Operation => ({
   ...write(value, start, end),
   kind: 'read',
