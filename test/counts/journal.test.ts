@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -20,15 +21,18 @@ import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the journal', () => {
-  it('writes each entry as a line of JSON with a checksum', async () => {
+  it('writes each entry as a line of JSON with a checksum, into a file that ends in zeros while it is open', async () => {
     const folder = newFolder();
     const { journal } = journalIn(folder);
     await journal.append(entry(1));
+    const path = join(folder, '000000000001.ndjson');
+    const { size } = statSync(path);
+    ok(size > 100_000);
+    await journal.append(entry(2));
+    strictEqual(statSync(path).size, size);
     await journal.close();
-    strictEqual(
-      readFileSync(join(folder, '000000000001.ndjson'), 'utf8'),
-      '{"id":"190519304972663312","count":1,"countedAt":1700000000001,"crc":3357626576}\n',
-    );
+    const line = '{"id":"190519304972663312","count":1,"countedAt":1700000000001,"crc":3357626576}\n';
+    strictEqual(readFileSync(path, 'utf8'), `${line}${formatJournalLine(entry(2))}`);
   });
 
   it('makes those who come together durable together, and tells of them in order before it answers', async () => {

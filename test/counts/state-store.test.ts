@@ -20,6 +20,15 @@ async function commitShard({ ref }: Place, lines: string): Promise<void> {
 }
 
 describe('a count', () => {
+  it('that is the same as before is not written again', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 156);
+    await store.checkpoint();
+    await store.setCount(homer, 156);
+    deepStrictEqual(readdirSync(place.folder), []);
+  });
+
   it('is the last one of a bot that posts several at once', async () => {
     const place = newPlace();
     const store = await open(place);
