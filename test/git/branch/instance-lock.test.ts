@@ -36,6 +36,14 @@ describe('the instance lock', () => {
     deepStrictEqual(readdirSync(folder), []);
   });
 
+  it('is held in a folder whose path is longer than the address of a socket may be', async () => {
+    const folder = join(tempFolder(), 'x'.repeat(120));
+    const lock = await takeInstanceLock(folder);
+    await rejects(takeInstanceLock(folder), /another botshelf, process \d+ on /);
+    await lock.release();
+    deepStrictEqual(readdirSync(folder), []);
+  });
+
   it('is not lost when somebody asks who has it and does not wait for the answer', async () => {
     const folder = tempFolder();
     const lock = await takeInstanceLock(folder);
