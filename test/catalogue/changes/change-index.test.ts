@@ -23,8 +23,8 @@ describe('the index of what changed in bots', () => {
   let folder: string;
   let second: number;
   beforeEach(() => {
-    second = Math.floor(Date.now() / 1000);
     repository = testRepository({ [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage() });
+    second = Math.floor(Date.now() / 1000);
     folder = join(tempFolder(), 'changes');
   });
 
