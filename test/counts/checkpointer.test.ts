@@ -28,18 +28,6 @@ describe('a checkpoint', () => {
     deepStrictEqual(readdirSync(place.folder), []);
   });
 
-  it('happens by itself when its time is over @slow', async () => {
-    const now = performance.now.bind(performance);
-    const weeksLater = mock.method(performance, 'now', () => now() + 1e9);
-    const place = newPlace();
-    const store = await open(place, { stateSeconds: 1 });
-    await store.setCount(homer, 1);
-    await until(() => place.ref.history().length === 1);
-    await store.setCount(homer, 2);
-    await until(() => place.ref.history().length === 2);
-    weeksLater.mock.restore();
-  });
-
   it('commits what came while another ran, when its time is over, and within a minute where that failed @slow', async () => {
     for (const [stateSeconds, reason] of [
       [1, undefined],
@@ -97,23 +85,6 @@ describe('a checkpoint', () => {
     await open(place);
     await until(() => readdirSync(place.folder).length === 0);
     strictEqual(place.ref.history().length, 1);
-  });
-
-  it('merges what somebody else has committed since, and loses neither side', async () => {
-    const place = newPlace();
-    const [here, there] = [await open(place), await open({ ...place, folder: `${place.folder}-2` })];
-    await here.setCount(homer, 1);
-    await there.setCount(marge, 2);
-    await here.checkpoint();
-    await there.checkpoint();
-    await here.setCount(botId('13312'), 3);
-    await here.checkpoint();
-    strictEqual(here.count(marge), 2);
-    const again = await open(place);
-    deepStrictEqual(
-      [homer, marge, botId('13312')].map((id) => again.count(id)),
-      [1, 2, 3],
-    );
   });
 
   it('that fails keeps the journal, is logged once, is a failure for as long, and is retried @slow', async () => {

@@ -2,14 +2,12 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { CommittedState } from '../../src/counts/state-ref.ts';
-import { isDayPath, toDay, toDayPath, type BotState } from '../../src/counts/state.ts';
+import { type BotState } from '../../src/counts/state.ts';
 import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { FileRef } from '../support/file-ref.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-
-const msPerDay = 86_400_000;
 
 describe('the state and its ref', () => {
   it('lose nothing when ten commit to it at the same time', async () => {
@@ -61,55 +59,6 @@ describe('the state and its ref', () => {
     }, 'Count 1 bot');
     deepStrictEqual(seen.at(-1), 1);
     strictEqual(here.state.edited(id), 2);
-  });
-
-  it('commit nothing when there is nothing to say', async () => {
-    const path = join(tempFolder(), 'ref');
-    await newCommitted(path).commit(() => new Map(), 'Count 0 bots');
-    deepStrictEqual(new FileRef(path).history(), []);
-  });
-
-  it('have the counts of each day that is over in its file, also those that come late', async () => {
-    const path = join(tempFolder(), 'ref');
-    const [homer, marge, unset, first] = ['7', '12', '1970', '2020'].map(botId);
-    const now = Date.now();
-    const [before, yesterday] = [now - 2 * msPerDay, now - msPerDay];
-    const count = async (
-      committed: CommittedState,
-      ...values: [id: BotId | undefined, value: number, at?: number][]
-    ): Promise<void> => {
-      await committed.follow();
-      const ids = values.flatMap(([id, value, at = now]) => {
-        if (id) committed.addCount(id, { value, at });
-        return id ?? [];
-      });
-      await committed.commit(() => new Map(ids.map((id) => [id, {}])), 'Count bots');
-    };
-    const days = (): Record<string, string> => {
-      const files = Object.entries(new FileRef(path).history().at(-1)?.files ?? {});
-      return Object.fromEntries(files.filter(([name]) => isDayPath(name)));
-    };
-    const start = Date.UTC(2020, 0);
-    await count(
-      newCommitted(path),
-      [homer, 1, before],
-      [marge, 2, yesterday],
-      [unset, 3, 5],
-      [first, 8, start],
-    );
-    const here = newCommitted(path);
-    await count(here, [marge, 9, yesterday + 1], [homer, 3, now], [homer, 4], [marge, 5], [unset, 6]);
-    const wanted = {
-      'days/2020/01-01': `2020 8 ${start}\n`,
-      [toDayPath(toDay(before))]: `7 1 ${before}\n`,
-      [toDayPath(toDay(yesterday))]: `12 9 ${yesterday + 1}\n`,
-    };
-    deepStrictEqual(days(), wanted);
-    await count(here, [homer, 2, before + 1], [botId('13'), 1, yesterday]);
-    await count(newCommitted(path), [botId('13'), 2]);
-    wanted[toDayPath(toDay(before))] = `7 2 ${before + 1}\n`;
-    wanted[toDayPath(toDay(yesterday))] += `13 1 ${yesterday}\n`;
-    deepStrictEqual(days(), wanted);
   });
 
   it('give up on a tip that never stands still', async () => {

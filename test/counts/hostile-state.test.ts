@@ -32,33 +32,21 @@ const folder = Object.fromEntries(
 );
 
 describe('a state that somebody has spoilt', () => {
-  it('is logged with ten of its bad lines, and the number of the others', async () => {
+  it('is read at the paths of shards only, and logged with ten of its bad lines and the number of the others', async () => {
     const repository = testRepository();
     const bad = 'bad\n'.repeat(20);
-    setState(repository, { '00/01.json': bad, '00/02.json': bad, ...good });
+    const others = ['README', '33/12.json.orig', '033/12.json', 'a/33/12.json'];
+    const files = { '00/01.json': bad, '00/02.json': bad, ...good };
+    setState(repository, { ...files, ...Object.fromEntries(others.map((path) => [path, bad])) });
     const log = recordedLog();
     const committed = new CommittedState(createStateRef(openerOf(repository.folder), log), log);
     await committed.follow();
     strictEqual(committed.state.count(botId('3312'))?.value, 5);
+    match(log.lines[0] ?? '', /^warn: 00\/01\.json:1 of the state ref is skipped: /);
     deepStrictEqual(
       [log.lines.length, log.lines.at(-1)],
       [11, 'warn: 30 more lines of the state ref are skipped'],
     );
-  });
-
-  it('is read at the paths of shards only', async () => {
-    const repository = testRepository();
-    setState(repository, {
-      ...good,
-      README: 'x',
-      '33/12.json.orig': 'x',
-      '033/12.json': 'x',
-      'a/33/12.json': 'x',
-    });
-    const log = recordedLog();
-    const committed = new CommittedState(createStateRef(openerOf(repository.folder), log), log);
-    await committed.follow();
-    deepStrictEqual([committed.state.count(botId('3312'))?.value, log.lines], [5, []]);
   });
 
   for (const [title, files] of [
@@ -132,11 +120,7 @@ describe('a state that somebody has spoilt', () => {
     const repository = testRepository({ file: 'text' });
     setState(
       repository,
-      {
-        'days/2026/11-18': '7 1\n',
-        'days/2026/11-20/a': '7 2\n',
-        'days/2026/11-21': '7 3\n',
-      },
+      { 'days/2026/11-18': '7 1\n', 'days/2026/11-20/a': '7 2\n', 'days/2026/11-21': '7 3\n' },
       undefined,
       noFile,
     );

@@ -9,7 +9,6 @@ import { silentLog } from '../../src/lib/log.ts';
 import { readState } from '../support/counts.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { gitSync } from '../support/run-sync.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const one = new Map([['66/33.json', '{"a":1}\n']]);
@@ -19,9 +18,9 @@ const two = new Map([
 ]);
 
 describe('the state ref', () => {
-  it('is empty while it does not exist', async () => {
-    const { state } = stateIn();
-    deepStrictEqual(await readState(state), { commit: null, files: new Map() });
+  it('is empty while it does not exist, and cannot be written where there is no repository', async () => {
+    deepStrictEqual(await readState(stateIn().state), { commit: null, files: new Map() });
+    await rejects(refOf(tempFolder()).commit(null, one, 'Count 1 bot'), isUnavailable);
   });
 
   it('returns what was committed, and keeps the files that a commit does not name', async () => {
@@ -87,16 +86,17 @@ describe('the state ref', () => {
   it('shows by its mark that the tip has moved, packed or not', async () => {
     const { state, repository } = stateIn();
     const marks = [state.peek()];
+    const mark = (): void => void marks.push(state.peek());
     const first = await state.commit(null, one, 'Count 1 bot');
-    marks.push(state.peek());
+    mark();
     strictEqual(state.peek(), marks[1]);
     const second = await state.commit(first, two, 'Count 2 bots');
-    marks.push(state.peek());
+    mark();
     repository.git('pack-refs', '--all');
-    marks.push(state.peek());
+    mark();
     strictEqual((await readState(state)).commit, second);
     repository.git('update-ref', 'refs/botshelf/state', String(first));
-    marks.push(state.peek());
+    mark();
     strictEqual(new Set(marks).size, marks.length);
     strictEqual((await readState(state)).commit, first);
   });
@@ -120,10 +120,6 @@ describe('the state ref', () => {
     notStrictEqual(await state.commit(first, two, 'Count 2 bots'), first);
   });
 
-  it('says that writes are not possible where there is no repository', async () => {
-    await rejects(refOf(tempFolder()).commit(null, one, 'Count 1 bot'), isUnavailable);
-  });
-
   it('is not fetched by an ordinary clone', async () => {
     const { state, repository } = stateIn();
     await state.commit(null, one, 'Count 1 bot');
@@ -143,27 +139,18 @@ function refOf(folder: string): StateRef {
 }
 
 const day = 24 * 60 * 60;
-const identity = {
-  GIT_AUTHOR_NAME: 'Botshelf',
-  GIT_AUTHOR_EMAIL: 'botshelf@localhost',
-  GIT_COMMITTER_NAME: 'Botshelf',
-  GIT_COMMITTER_EMAIL: 'botshelf@localhost',
-};
-
 describe('pruning the history of the state', () => {
   it('keeps the last commits, with the same trees, and always the tip, and leaves the branch alone', async () => {
     const repository = testRepository({ file: 'text' });
-    const head = repository.git('rev-parse', 'HEAD');
-    const tree = repository.git('rev-parse', 'HEAD^{tree}');
-    let tip: string | undefined;
-    for (const days of [1.1, 1.2, 1.3, 2.5, 8.1, 8.2]) {
-      const parent = tip === undefined ? [] : ['-p', tip];
-      const env = { ...process.env, ...identity, GIT_COMMITTER_DATE: `@${Math.round(days * day)} +0000` };
-      const args = ['commit-tree', tree, ...parent, '-m', `Count ${days} bots`];
-      tip = gitSync({ args, cwd: repository.folder, env });
-    }
-    repository.git('update-ref', 'refs/botshelf/state', String(tip));
+    const [head, tree] = ['HEAD', 'HEAD^{tree}'].map((name) => repository.git('rev-parse', name));
+    const commits = [1.1, 1.2, 1.3, 2.5, 8.1, 8.2].map((days) => ({
+      tree: String(tree),
+      committer: `Botshelf <botshelf@localhost> ${Math.round(days * day)} +0000`,
+      message: `Count ${days} bots`,
+      files: new Map(),
+    }));
     const opened = await openUntilEnd(repository.folder);
+    repository.git('update-ref', 'refs/botshelf/state', await writeHistory(opened, commits));
     strictEqual(await pruneHistory(opened, 2 * day), 3);
     strictEqual(await pruneHistory(opened, 2 * day), 0);
     const log = repository.git('log', '--format=%s %ct %T', 'refs/botshelf/state').split('\n');

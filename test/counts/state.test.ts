@@ -13,6 +13,12 @@ import {
   toShardPath,
   type ShardFault,
   writeShard,
+  mergeDays,
+  parseDay,
+  parseDayPath,
+  toDay,
+  toDayPath,
+  writeDay,
 } from '../../src/counts/state.ts';
 import {
   maxLeadMs,
@@ -100,27 +106,14 @@ const first = `sha256:${'f'.repeat(64)}` as TokenDigest;
 const second = `sha256:${'0'.repeat(64)}` as TokenDigest;
 
 describe('merging what two replicas know of a bot', () => {
-  it('does not depend on who merges whom', () => {
+  it('does not depend on who merges whom, in which order several meet, or how often', () => {
     fc.assert(
-      fc.property(someBotState, someBotState, (a, b) =>
-        deepStrictEqual(mergeBotStates(a, b), mergeBotStates(b, a)),
-      ),
-    );
-  });
-
-  it('does not depend on the order in which several meet', () => {
-    fc.assert(
-      fc.property(someBotState, someBotState, someBotState, (a, b, c) =>
-        deepStrictEqual(mergeBotStates(mergeBotStates(a, b), c), mergeBotStates(a, mergeBotStates(b, c))),
-      ),
-    );
-  });
-
-  it('changes nothing when done again', () => {
-    fc.assert(
-      fc.property(someBotState, someBotState, (a, b) => {
+      fc.property(someBotState, someBotState, someBotState, (a, b, c) => {
+        const merged = mergeBotStates(a, b);
+        deepStrictEqual(mergeBotStates(b, a), merged);
+        deepStrictEqual(mergeBotStates(merged, c), mergeBotStates(a, mergeBotStates(b, c)));
+        deepStrictEqual(mergeBotStates(merged, b), merged);
         deepStrictEqual(mergeBotStates(a, a), a);
-        deepStrictEqual(mergeBotStates(mergeBotStates(a, b), b), mergeBotStates(a, b));
       }),
     );
   });
@@ -176,19 +169,14 @@ describe('merging what two replicas know of a bot', () => {
 });
 
 describe('the time of a new fact', () => {
-  it('is now', () => {
-    strictEqual(computeTimeAfter(undefined, 50), 50);
-    strictEqual(computeTimeAfter(49, 50), 50);
-  });
-
-  it('is later than that of the fact it replaces, though the clock went backwards', () => {
-    strictEqual(computeTimeAfter(50, 50), 51);
-    strictEqual(computeTimeAfter(5000, 50), 5001);
-  });
-
-  it('is never past the last one that can be read back', () => {
-    strictEqual(computeTimeAfter(maxTime, 50), maxTime);
-  });
+  for (const [title, previous, expected] of [
+    ['is now', undefined, 50],
+    ['is now after an earlier one', 49, 50],
+    ['is later than one of this moment', 50, 51],
+    ['is later than that of a clock that went backwards', 5000, 5001],
+    ['is never past the last one that can be read back', maxTime, maxTime],
+  ] as const)
+    it(title, () => strictEqual(computeTimeAfter(previous, 50), expected));
 });
 
 describe('the time of a count', () => {
@@ -255,35 +243,26 @@ const digest = `sha256:${'9f'.repeat(32)}` as TokenDigest;
 
 describe('a shard of the state ref', () => {
   it('is named after the last four digits of the ids in it', () => {
-    strictEqual(pathOf('190519304972663312'), '33/12.json');
-    strictEqual(pathOf('7'), '00/07.json');
-    strictEqual(pathOf('10007'), '00/07.json');
+    const paths = ['190519304972663312', '7', '10007'].map((id) => toShardPath(toShardNumber(botId(id))));
+    deepStrictEqual(paths, ['33/12.json', '00/07.json', '00/07.json']);
   });
 
   it('is an object with one line a bot, in numeric order', () => {
+    const token = { digest, at: 1_690_000_000_000, generation: 3 };
     const state = stateOf([
-      ['990519304972663312', { token: { digest: null, at: 1_690_000_000_000, generation: 2 }, edited: 7 }],
+      ['990519304972663312', { token: { ...token, digest: null }, edited: 7 }],
       ['3312', { count: { value: 0, at: 1 } }],
-      [
-        '190519304972663312',
-        {
-          count: { value: 156, at: 1_700_000_000_000 },
-          token: { digest, at: 1_690_000_000_000, generation: 3 },
-        },
-      ],
+      ['190519304972663312', { count: { value: 156, at: 1_700_000_000_000 }, token }],
     ]);
     const text = textOf(state, 3312);
-    strictEqual(
-      text,
-      [
-        '{',
-        '"3312":{"count":0,"countedAt":1},',
-        `"190519304972663312":{"count":156,"countedAt":1700000000000,"token":"${digest}","tokenAt":1690000000000,"tokenGen":3},`,
-        '"990519304972663312":{"token":null,"tokenAt":1690000000000,"tokenGen":2,"edited":7}',
-        '}',
-        '',
-      ].join('\n'),
-    );
+    deepStrictEqual(text.split('\n'), [
+      '{',
+      '"3312":{"count":0,"countedAt":1},',
+      `"190519304972663312":{"count":156,"countedAt":1700000000000,"token":"${digest}","tokenAt":1690000000000,"tokenGen":3},`,
+      '"990519304972663312":{"token":null,"tokenAt":1690000000000,"tokenGen":3,"edited":7}',
+      '}',
+      '',
+    ]);
     strictEqual(Object.keys(JSON.parse(text) as object).length, 3);
   });
 
@@ -322,49 +301,37 @@ describe('a shard of the state ref', () => {
     strictEqual(fault?.message, '9999999999999999 is not a time: the last one is 8640000000000000');
   });
 
-  it('names a bad line and keeps the others', async () => {
+  it('names a bad line and keeps the others, and nothing of a text that is none', async () => {
     const seen = new Map<BotId, BotState>();
-    const faults = await read(
-      '33/12.json',
-      [
-        '{',
-        '"3312":{"count":0,"countedAt":1},',
-        '<<<<<<< ours',
-        '"13312":{"count":-5,"countedAt":1},',
-        '"23312":{"count":5},',
-        '"33312":{"count":5,"countedAt":1,"colour":"red"},',
-        '"43313":{"count":5,"countedAt":1},',
-        '"53312":{"count":5,"countedAt":1}',
-        '"63312":{"token":"sha256:12","tokenAt":1,"tokenGen":1}',
-        '"73312":{"count":7,"countedAt":1},',
-        '"93312":{"token":null,"tokenAt":1}',
-        '}',
-        '"83312": {"count":7,"countedAt":1},',
-        ' "93312":{"count":7,"countedAt":1},',
-        '"93312":{"count":7,"countedAt":1},"',
-        '"93312":{"count":7,"countedAt":1}',
-      ].join('\n'),
-      seen,
-    );
+    const lines = [
+      '{',
+      '"3312":{"count":0,"countedAt":1},',
+      '<<<<<<< ours',
+      '"13312":{"count":-5,"countedAt":1},',
+      '"23312":{"count":5},',
+      '"33312":{"count":5,"countedAt":1,"colour":"red"},',
+      '"43313":{"count":5,"countedAt":1},',
+      '"53312":{"count":5,"countedAt":1}',
+      '"63312":{"token":"sha256:12","tokenAt":1,"tokenGen":1}',
+      '"73312":{"count":7,"countedAt":1},',
+      '"93312":{"token":null,"tokenAt":1}',
+      '}',
+      '"83312": {"count":7,"countedAt":1},',
+      ' "93312":{"count":7,"countedAt":1},',
+      '"93312":{"count":7,"countedAt":1},"',
+      '"93312":{"count":7,"countedAt":1}',
+    ];
+    const faults = await read('33/12.json', lines.join('\n'), seen);
     deepStrictEqual([...seen.keys()], ['3312', '53312', '73312', '83312', '93312']);
     deepStrictEqual(
       faults.map(({ line }) => line),
       [3, 4, 5, 6, 7, 9, 11, 14, 15],
     );
     strictEqual(faults[4]?.message, '43313 does not belong here: move the line to 33/13.json');
-  });
-
-  it('keeps nothing of a text that is none, and says so', async () => {
-    const seen = new Map<BotId, BotState>();
-    strictEqual((await read('33/12.json', '\u0000\u0000\u0000', seen)).length, 1);
-    strictEqual((await read('33/12.json', '[]', seen)).length, 1);
-    strictEqual(seen.size, 0);
+    for (const text of ['\0\0\0', '[]']) strictEqual((await read('33/12.json', text, seen)).length, 1);
+    strictEqual(seen.size, 5);
   });
 });
-
-function pathOf(id: string): string {
-  return toShardPath(toShardNumber(botId(id)));
-}
 
 function stateOf(bots: readonly (readonly [string, BotState])[]): State {
   const state = new State();
@@ -382,3 +349,72 @@ async function read(path: string, text: string, into: Map<BotId, BotState>): Pro
   await readShard(path, Buffer.from(text), new TimeSlice(), take, (fault) => faults.push(fault));
   return faults;
 }
+
+describe('the file of a day', () => {
+  it('is named by the day, in UTC', () => {
+    const day = toDay(Date.UTC(2026, 10, 22, 23, 59, 59));
+    strictEqual(toDayPath(day), 'days/2026/11-22');
+    strictEqual(parseDayPath('days/2026/11-22'), day);
+    strictEqual(toDay(eraMs + Date.UTC(2026, 10, 22)), day, 'of the next era');
+    for (const path of ['days/2026/13-01', 'days/2026/02-31', 'days/2026/11-22.orig', '2026/11-22', 'README'])
+      strictEqual(parseDayPath(path), undefined);
+  });
+
+  it('has a line for each bot in the order of the ids, with the time if it is known; invalid lines are skipped', async () => {
+    const text = await writeDay([
+      [botId('190519304972663312'), 5, 1790000000000],
+      [botId('7'), 0],
+    ]);
+    strictEqual(text, '7 0\n190519304972663312 5 1790000000000\n');
+    const invalid = '8 -1\n9\n10 1 x\n11 1 9000000000000000\n12 1 1 1\n';
+    deepStrictEqual([...parseDay(Buffer.from(`<<<<<<< ours\n${text}${invalid}`))].flat(), [
+      ['7', 0],
+      ['190519304972663312', 5, 1790000000000],
+    ]);
+  });
+
+  it('merges to the later of two counts, and without times to the larger', async () => {
+    for (const [known, other, merged] of [
+      ['7 9 1', '7 3 2', '7 3 2'],
+      ['7 3 2', '7 9 2', '7 9 2'],
+      ['7 9', '7 3', undefined],
+      ['7 9', '7 3 1', '7 3 1'],
+      ['7 3 2', '7 9', undefined],
+      ['7 3 2', '', undefined],
+      ['7 3 2', '12 1', '7 3 2\n12 1'],
+    ])
+      strictEqual(
+        await mergeDays(Buffer.from(`${known}\n`), Buffer.from(`${other}\n`)),
+        merged && `${merged}\n`,
+      );
+  });
+
+  it('merges in any order, any number of times, to the last counts of all bots', async () => {
+    const line = fc.record({ count: fc.nat(9), at: fc.nat(4) });
+    const file = fc.dictionary(fc.constantFrom('7', '8', '12'), line);
+    await fc.assert(
+      fc.asyncProperty(file, file, file, async (...files) => {
+        const [a = '', b = '', c = ''] = await Promise.all(
+          files.map(
+            async (lines) =>
+              await writeDay(Object.entries(lines).map(([id, { count, at }]) => [botId(id), count, at])),
+          ),
+        );
+        const merge = async (known: string, ...others: string[]): Promise<string> =>
+          (await mergeDays(Buffer.from(known), ...others.map((text) => Buffer.from(text)))) ?? known;
+        const merged = await merge(await merge(a, b), c);
+        strictEqual(await merge(a, await merge(c, b)), merged);
+        strictEqual(await merge(b, c, a), merged);
+        strictEqual(await merge(merged, b, merged), merged);
+        const last = files
+          .flatMap((lines) => Object.entries(lines))
+          .toSorted(([, x], [, y]) => x.at - y.at || x.count - y.count);
+        deepStrictEqual(
+          Object.fromEntries([...parseDay(Buffer.from(merged))].flat().map(([id, count]) => [id, count])),
+          Object.fromEntries(last.map(([id, { count }]) => [id, count])),
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -41,25 +41,21 @@ describe('a commit by fast-import', () => {
     strictEqual(clone.git('cat-file', '-s', `${commit}:ä`), '8');
   });
 
-  it('puts a file where a folder was, whatever the order of its files', async () => {
-    const commit = await importFiles([
-      ['x', { mode: '100644', content: Buffer.from('a file') }],
-      ['x/y', null],
-    ]);
-    strictEqual(clone.git('show', `${commit}:x`), 'a file');
-  });
-
-  it('puts a folder where a file was, whatever the order of its files', async () => {
-    const below: [string, NewFile] = ['a/b', { mode: '100644', content: Buffer.from('in a folder') }];
-    const gone: [string, NewFile] = ['a', null];
-    for (const files of [
-      [below, gone],
-      [gone, below],
-    ]) {
-      const commit = await importFiles(files);
-      strictEqual(clone.git('show', `${commit}:a/b`), 'in a folder');
-      clone.git('update-ref', 'refs/heads/main', tip);
-    }
+  it('puts a file where a folder was, and a folder where a file was, whatever the order of its files', async () => {
+    const [text, gone] = [{ mode: '100644', content: Buffer.from('text') } as const, null];
+    for (const [added, removed] of [
+      ['x', 'x/y'],
+      ['a/b', 'a'],
+    ] as const)
+      for (const order of [1, -1]) {
+        const files: [string, NewFile][] = [
+          [added, text],
+          [removed, gone],
+        ];
+        const commit = await importFiles(order === 1 ? files : files.toReversed());
+        strictEqual(clone.git('show', `${commit}:${added}`), 'text');
+        clone.git('update-ref', 'refs/heads/main', tip);
+      }
   });
 
   it('takes a commit for made, and not for a conflict, where git is killed after it has moved the ref', async () => {
@@ -71,16 +67,9 @@ describe('a commit by fast-import', () => {
 
   it('makes the first commit of a ref', async () => {
     const files = new Map([['z', { mode: '100644', content: Buffer.from('z') }]]);
-    const ref = 'refs/heads/other';
-    const commit = await importCommit(repository, {
-      ref,
-      onto: null,
-      message: 'First\n',
-      urgent: true,
-      files,
-    });
-    strictEqual(clone.git('log', '--format=%s', ref), 'First');
-    strictEqual(clone.git('rev-parse', ref), commit);
+    const commit = { ref: 'refs/heads/other', onto: null, message: 'First\n', urgent: true, files };
+    strictEqual(await importCommit(repository, commit), clone.git('rev-parse', commit.ref));
+    strictEqual(clone.git('log', '--format=%s', commit.ref), 'First');
   });
 
   it('changes nothing where the ref is at another commit', async () => {

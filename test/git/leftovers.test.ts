@@ -3,9 +3,14 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { eventually } from '../support/eventually.ts';
-import { cleanUpAfterCrash, removeStaleLocks } from '../../src/git/leftovers.ts';
+import {
+  cleanUpAfterCrash,
+  removeStaleLocks,
+  findGitProcesses,
+  parseCommand,
+} from '../../src/git/leftovers.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
 
@@ -29,20 +34,14 @@ describe('removing what a git has left', () => {
     return pack(repository, name);
   };
 
-  it('removes the report of an import that ended with a killed service', async () => {
-    const { folder } = testRepository({ 'a.txt': 'A' });
-    const report = join(folder, '.git/fast_import_crash_7');
-    writeFileSync(report, '');
-    await cleanUpAfterCrash(await openUntilEnd(folder), silentLog);
-    strictEqual(existsSync(report), false);
-  });
-
-  it('removes the new files that a killed service had staged', async () => {
+  it('removes the report of an import, and the new files, that a killed service has left', async () => {
     const repository = await openUntilEnd(testRepository({ 'a.txt': 'A' }).folder);
+    const report = join(repository.gitDir, 'fast_import_crash_7');
+    writeFileSync(report, '');
     mkdirSync(repository.staging, { recursive: true });
     writeFileSync(join(repository.staging, 'file-7'), 'B');
     await cleanUpAfterCrash(repository, silentLog);
-    strictEqual(existsSync(repository.staging), false);
+    deepStrictEqual([report, repository.staging].filter(existsSync), []);
   });
 
   it('leaves the lock of a branch while the git that holds it lives, and removes it when that is killed @slow', async () => {
@@ -123,4 +122,39 @@ describe('removing what a git has left', () => {
     await run(repository);
     strictEqual(existsSync(ofPerson), true);
   });
+});
+
+describe('finding git processes', () => {
+  it('returns those whose working folder is in the repository, with their parent, and no others', async () => {
+    const [here, elsewhere] = [testRepository(), testRepository()].map(({ folder }) => folder);
+    const folders = {
+      folder: here ?? '',
+      gitDir: join(here ?? '', '.git'),
+      commonDir: join(here ?? '', '.git'),
+    };
+    const started = [here, elsewhere].map((cwd) => spawn('git', ['cat-file', '--batch'], { cwd }));
+    try {
+      for (const git of started) {
+        git.stdin.write('HEAD\n');
+        await once(git.stdout, 'data');
+      }
+      const { seen } = await findGitProcesses(folders);
+      deepStrictEqual(seen, [
+        { pid: started[0]?.pid, parent: process.pid, args: ['git', 'cat-file', '--batch'] },
+      ]);
+    } finally {
+      for (const git of started) git.kill();
+    }
+  });
+
+  for (const [args, command] of [
+    [['git', 'fetch', '-q'], 'fetch'],
+    [['git', '-c', 'a.b=commit', '-C', '/gc', '--no-pager', 'repack'], 'repack'],
+    [['/usr/lib/git-core/git-remote-https', 'origin'], 'remote-https'],
+    [['git'], ''],
+  ] as const) {
+    it(`parses the command of "${args.join(' ')}" as "${command}"`, () => {
+      strictEqual(parseCommand({ pid: 1, parent: 0, args }), command);
+    });
+  }
 });

@@ -1,9 +1,11 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runGit } from '../../src/git/run-git.ts';
+import { runGit, removeCredentials, GitError } from '../../src/git/run-git.ts';
+import { toUnavailableError } from '../../src/git/repository.ts';
 import { testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { readCases } from '../support/fixture-lines.ts';
 
 describe('a git command of the service', () => {
   it('runs no hook, monitor or signing program that the repository names, in whichever way it is run @slow', async () => {
@@ -44,5 +46,42 @@ describe('a git command of the service', () => {
     };
     await rejects(runGit({ folder, args: ['cat-file', 'blob', 'HEAD:file'] }, { take }), /enough/);
     deepStrictEqual(pieces.length, 1);
+  });
+});
+
+describe('the password in the address of a remote', () => {
+  it('is removed where a Git error is made: from its message, command, stack and what git said', () => {
+    for (const { input: text, expected: wanted } of readCases('addresses-with-passwords')) {
+      const expected = wanted.join();
+      strictEqual(removeCredentials(text), expected);
+      const error = new GitError(['fetch', text], 128, text);
+      const whole = [error.message, error.command, error.stderr, error.stack, error.reason];
+      strictEqual(whole.join().includes('cret@'), false);
+      strictEqual(error.stderr, expected);
+    }
+  });
+});
+
+describe('the advice for a failed git', () => {
+  it('is to install it only if it is missing', async () => {
+    const folder = join(tempFolder(), 'none');
+    const args = ['version'];
+    await rejects(runGit({ folder, args, stallSeconds: 60 }), (error) => {
+      strictEqual(error instanceof GitError && error.startFailure, undefined);
+      return String(error).endsWith('its folder does not exist');
+    });
+    const missing = new GitError(args, -2, 'Error: spawn git ENOENT\n    at x');
+    strictEqual(toUnavailableError(missing).message, missing.startFailure);
+    strictEqual(missing.startFailure, 'git cannot be run: install it, or put it on the PATH');
+    strictEqual(new GitError(args, 128, 'spawn git ENOENT').startFailure, undefined);
+  });
+
+  it('has no name of a temporary file, which is another one at each try', () => {
+    const said =
+      "fatal: Unable to create temporary file '/x/objects/pack/tmp_pack_AbCdEf': Read-only file system";
+    strictEqual(
+      toUnavailableError(new GitError(['fast-import'], 128, `x\n${said}\n`)).message,
+      `git could not write (${said.replace('tmp_pack_AbCdEf', 'tmp')}): look at the disk and the repository`,
+    );
   });
 });

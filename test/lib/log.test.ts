@@ -52,9 +52,10 @@ describe('the log', () => {
     strictEqual((await output).join(''), 'done');
   });
 
-  it('has the level and the format that are set', () => {
+  it('has the level and the format that are set, and times in one form', () => {
     ok(!lines.join('\n').includes('too low'));
     deepStrictEqual((JSON.parse(lines[0] ?? '') as { level: number }).level, 40);
+    match(lines[0] ?? '', /"time":"\d{4}-\d\d-\d\dT[\d:.]{12}Z"/);
     match(lines.at(-2) ?? '', /^\[\d{4}-\d\d-\d\dT[\d:.]{12}Z\] DEBUG: low$/);
   });
 
@@ -74,10 +75,6 @@ describe('the log', () => {
       ok(!/[\u0000-\u001f\u007f-\u009f\u2028\u202e]|^\[now\]/.test(line), JSON.stringify(line));
     }
     ok(pretty.length > 1);
-  });
-
-  it('has times in one form, in JSON and in readable lines', () => {
-    match(lines[0] ?? '', /"time":"\d{4}-\d\d-\d\dT[\d:.]{12}Z"/);
   });
 
   it('has a stack for what is not explained, and for nothing else', () => {

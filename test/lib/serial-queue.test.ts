@@ -69,15 +69,7 @@ describe('a fair queue', () => {
   it('takes turns among networks, and in each of them among its groups', async () => {
     const queue = new FairQueue(40);
     const order: string[] = [];
-    const addresses = [
-      'x',
-      '2001:db8:1:1::1',
-      '2001:db8:1:1::2',
-      '2001:db8:1:2::1',
-      '2001:db8:1:3::1',
-      'a',
-      'a',
-    ];
+    const addresses = 'x 2001:db8:1:1::1 2001:db8:1:1::2 2001:db8:1:2::1 2001:db8:1:3::1 a a'.split(' ');
     await Promise.all(
       addresses.map(async (address) => await queue.run(address, async () => void order.push(address))),
     );

@@ -1,4 +1,4 @@
-import { notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { threadId } from 'node:worker_threads';
 import { WorkerPool } from '../../src/lib/worker-pool.ts';
 import type { runTask } from './pool-tasks.ts';
@@ -18,34 +18,24 @@ describe('a worker pool', () => {
     strictEqual(ids.includes(threadId), false);
   });
 
-  it('rejects as its function throws, and runs the next task in the same thread', async () => {
+  it('rejects as its function throws, and runs the next task in the same thread, but not one that never ends', async () => {
     open(1);
     const before = await pool.run('name');
     await rejects(pool.run('throw'), { name: 'RangeError', message: 'not this one' });
     strictEqual(await pool.run('name'), before);
-  });
-
-  it('ends a task that never ends, and runs the next in another thread', async () => {
-    open(1);
-    const before = await pool.run('name');
     await rejects(pool.run('spin', AbortSignal.timeout(50)), { name: 'AbortError' });
     notStrictEqual(await pool.run('name'), before);
   });
 
-  it('rejects a task that takes too much memory, and runs the next', async () => {
+  it('rejects a task that takes too much memory, and leaves none waiting for its thread', async () => {
     open(1);
     await rejects(pool.run('grow'), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
-    notStrictEqual(await pool.run('name'), 0);
-  });
-
-  it('leaves no task waiting for a thread that has ended', async () => {
-    open(1);
-    const [grown, ...others] = await Promise.allSettled([
+    const [grown, ...later] = await Promise.allSettled([
       pool.run('grow'),
       ...Array.from({ length: 5 }, () => pool.run('name')),
     ]);
-    strictEqual(grown.status, 'rejected');
-    strictEqual(others.length, 5);
+    deepStrictEqual([grown.status, later.length], ['rejected', 5]);
+    notStrictEqual(await pool.run('name'), 0);
   });
 
   it('rejects every task where its module cannot be loaded', async () => {

@@ -19,10 +19,7 @@ interface Item {
 }
 
 /** The places and tests of each item, in the order of the document. */
-const listed = readFileSync(`${top}test/fixtures/bounds.txt`, 'utf8')
-  .trim()
-  .split(/\n(?! )/)
-  .map((entry) => entry.split('\n  '));
+const listed = readEntries('bounds');
 
 const items = [...readFileSync(`${top}docs/bounds.md`, 'utf8').matchAll(/^- (.+?):(.+(?:\n {2}.+)*)$/gm)].map(
   ([, name = '', text = ''], i): Item => {
@@ -52,133 +49,7 @@ const limits = [
 ];
 
 /** Limits that clients, files and remotes do not reach, by why not. */
-const others: Readonly<Record<string, readonly string[]>> = {
-  'what is shown, of what is bounded before': [
-    'app/uncommitted-pages.ts maxNamedPaths',
-    'bot/commit-message.ts maxNameLength',
-    'bot/commit-message.ts maxReasonLength',
-    'catalogue/changes/bot-changes.ts maxFields',
-    'catalogue/changes/bot-changes.ts maxReviewCommits',
-    'check/change-rules.ts maxNamedPaths',
-    'commands/doctor.ts maxNamedImages',
-    'commands/images.ts maxNamedImages',
-    'git/run-git.ts maxStderrLength',
-    'http/api/changes-routes.ts defaultLimit',
-    'http/api/read-routes.ts defaultLimit',
-    'http/problem.ts maxPathLength',
-    'lib/retry.ts max',
-    'proposals/host-review.ts maxShownLength',
-    'proposals/host-review.ts maxTitleLength',
-    'proposals/proposal.ts maxLineLength',
-    'desk/account/proposal-pages.tsx maxListed',
-    'site/bot/bot-page.tsx maxCollections',
-    'site/bot/compare-page.tsx maxCompared',
-    'site/bot/compare-page.tsx maxIdLength',
-    'site/bot/compare-page.tsx maxSameName',
-    'site/bot/related-bots.ts maxOfAuthor',
-    'site/bot/related-bots.ts maxSimilar',
-    'site/front/card.tsx maxOnLedge',
-    'site/front/card.tsx maxTags',
-    'site/front/categories-page.tsx limit',
-    'site/front/collection-pages.tsx maxOthers',
-    'site/front/front-list.ts limit',
-    'site/front/front-list.ts maxExamples',
-    'site/front/front-list.ts maxNearWords',
-    'site/front/front-list.ts maxOnShelf',
-    'site/front/front-list.ts maxWaitMs',
-    'site/front/front-page.tsx maxBesideFeatured',
-    'site/front/front-page.tsx maxCollections',
-    'site/front/front-page.tsx maxInitials',
-    'site/front/front-page.tsx maxLabels',
-    'site/front/front-page.tsx maxOnLedge',
-    'site/front/list-page.tsx maxLanguages',
-    'site/front/list-page.tsx maxWider',
-    'site/front/mentions.ts maxAfter',
-    'site/front/mentions.ts maxBefore',
-    'site/front/mentions.ts maxSearchedLength',
-    'site/front/shelf-tile.tsx maxAvatars',
-    'site/markdown/html-tree.ts maxSlugLength',
-    'site/markdown/page-layout.ts maxNameLength',
-    'site/page/docs-page.tsx limit',
-    'site/page/docs-page.tsx maxTitleLength',
-    'site/page/repository-links.ts maxLinkLength',
-    'desk/add/shelf.tsx maxFound',
-    'desk/review/attention-list.tsx maxOpenItems',
-    'site/discover/attention.ts maxItems',
-    'desk/review/block-page.tsx maxBots',
-    'desk/review/queue-page.tsx maxNames',
-    'desk/review/review-page.tsx maxFindings',
-    'desk/review/review-routes.tsx maxOthers',
-    'desk/review/reviews.ts maxRelated',
-    'sync/remote.ts maxLineLength',
-    'sync/sync.ts maxRewrites',
-  ],
-  'how a search weighs and an index is built, whatever is searched for': [
-    'catalogue/lists/relevance.ts maxSteps',
-    'catalogue/search/bot-search.ts maxBotsInSlices',
-    'catalogue/search/segment.ts maxPostingsPerPageWord',
-    'catalogue/search/postings-builder.ts maxTimes',
-    'catalogue/search/postings.ts maxPlace',
-  ],
-  'attempts and times of work of the service itself': [
-    'catalogue/store/stat-cache.ts maxWritingMs',
-    'commands/demo.ts maxRetries',
-    'counts/state-ref.ts maxConflicts',
-    'counts/state-ref.ts maxKills',
-    'git/branch/committer.ts maxAttempts',
-    'git/branch/clone.ts maxWaitMs',
-    'git/branch/committer.ts maxAttempts',
-    'git/branch/committer.ts maxLockWaitMs',
-    'git/branch/locks.ts maxAttempts',
-    'git/branch/locks.ts maxAnswerMs',
-    'git/branch/locks.ts maxBriefMs',
-    'git/branch/locks.ts maxRequestMs',
-    'git/branch/locks.ts maxResponseMs',
-    'sync/command-commits.ts maxLockWaitMs',
-    'git/run-git.ts maxStallSeconds',
-    'git/repository.ts maxAttempts',
-    'images/decoder.ts idleTimeout',
-    'images/image-queue.ts maxHostPauseMs',
-    'lib/retry.ts maxRemoteMs',
-    'lib/time-slice.ts maxUntimedSteps',
-    'proposals/shared-proposals.ts maxDecidingMs',
-    'site/front/front-list.ts maxWaitMs',
-    'site/page/docs-page.tsx maxRenderMs',
-    'sync/remote.ts maxAttempts',
-    'sync/remote.ts maxAttempts',
-    'sync/sync.ts maxCloseWaitSeconds',
-    'sync/sync.ts maxPushWaitSeconds',
-    'sync/sync.ts maxStartWaitSeconds',
-    'tokens/tokens.ts maxCheckMs',
-  ],
-  'what a person changes without counting it': ['commands/change-bots.ts maxUnnumberedBots'],
-  'sizes of parts that work is done in, and what a format can have': [
-    'app/app.ts maxIpsCount',
-    'catalogue/changes/change-index.ts maxPendingLength',
-    'catalogue/lists/lists.ts maxPicked',
-    'catalogue/store/watcher.ts maxHintsPerSecond',
-    'check/history-rules.ts maxAttributesSize',
-    'check/check.ts maxThreads',
-    'bot/clock.ts maxEditedLeadMs',
-    'bot/clock.ts maxLeadMs',
-    'bot/clock.ts maxTime',
-    'counts/count-history.ts maxChangeBytes',
-    'counts/state.ts maxGeneration',
-    'git/branch/feed.ts maxRead',
-    'git/branch/locks.ts maxAddressBytes',
-    'git/branch/git-index.ts maxWholeIndexBytes',
-    'http/api/counts-routes.ts maxSeconds',
-    'lib/text.ts maxNameLength',
-    'lib/text.ts maxPieceBytes',
-    'lib/setting-reader.ts maxSecretBytes',
-    'lib/worker-pool.ts maxTimerMs',
-    'login/session.ts maxSessionMs',
-    'proposals/shared-proposals.ts maxRefsPerPush',
-    'proposals/visitor-reports.ts maxAgeMs',
-    'site/discover/feeds.ts maxValueLength',
-    'site/markdown/sanitise-html.ts maxRounds',
-  ],
-};
+const others = readEntries('other-limits').flatMap(([, ...places]) => places);
 
 describe('the bounds of docs/bounds.md', () => {
   it('are those of test/fixtures/bounds.txt', () => {
@@ -217,7 +88,7 @@ describe('the bounds of docs/bounds.md', () => {
   });
 
   it('are all that src/ has', () => {
-    const named = new Set([...items.flatMap(({ places }) => places), ...Object.values(others).flat()]);
+    const named = new Set([...items.flatMap(({ places }) => places), ...others]);
     const files = readdirSync(`${top}src`, { recursive: true, encoding: 'utf8' }).filter((name) =>
       /\.tsx?$/.test(name),
     );
@@ -228,7 +99,7 @@ describe('the bounds of docs/bounds.md', () => {
     ok(found.length > 200);
     deepStrictEqual([...new Set(found)].filter((place) => !named.has(place)).toSorted(), []);
     deepStrictEqual(
-      [...new Set(Object.values(others).flat())].filter((place) => !found.includes(place)),
+      others.filter((place) => !found.includes(place)),
       [],
     );
   });
@@ -359,6 +230,14 @@ describe('a service at its bounds', () => {
     return String((await once(socket, 'data'))[0]).split('\r\n')[0] ?? '';
   }
 });
+
+/** Reads the entries of a fixture: a line, and the lines below it that begin with two spaces. */
+function readEntries(name: string): string[][] {
+  return readFileSync(`${top}test/fixtures/${name}.txt`, 'utf8')
+    .trim()
+    .split(/\n(?! )/)
+    .map((entry) => entry.split('\n  '));
+}
 
 /** Returns the number that a name has in a file of src/. */
 function findValue(file: string, name: string): number | undefined {

@@ -57,14 +57,7 @@ describe('the time of the last edit that is served', () => {
       (json.changes as { at: string }[]).map(({ at }) => at),
       ['9999-12-31T23:59:59.000Z', '9999-12-31T23:59:59.000Z'],
     );
-    for (const path of [
-      '/',
-      '/bots/7',
-      '/bots/7/changes',
-      '/feeds/bot/7.atom',
-      '/feeds/new.atom',
-      '/sitemap.xml',
-    ])
+    for (const path of '/ /bots/7 /bots/7/changes /feeds/bot/7.atom /feeds/new.atom /sitemap.xml'.split(' '))
       await read(path);
     strictEqual(JSON.parse(await read('/api/v2/bots/7')).edited, 1_700_000_000_000);
     const run = await botshelf(root, ['check', '--base', first]);

@@ -56,12 +56,14 @@ describe('reads', () => {
       });
     });
 
-    it('filters and sorts', async () => {
+    it('filters and sorts, and returns the requested fields, in the order of the record', async () => {
       strictEqual(await ids('category=music&category=games&sort=created'), '30 7');
       strictEqual(
         await ids('sort=random&category=fun&category=music'),
         (await ids('sort=-random&category=fun&category=music')).split(' ').toReversed().join(' '),
       );
+      const { json } = await service.request('/api/v2/bots?fields=category,id&limit=1');
+      strictEqual(JSON.stringify(json), '[{"id":"7","category":"music"}]');
     });
 
     it('finds words in names and descriptions of every language, without case and accents, the last as a beginning, any of them, the best match first', async () => {
@@ -72,11 +74,6 @@ describe('reads', () => {
       strictEqual(await ids('q=letters seven&sort=-id'), '200 7');
       strictEqual(await ids('q=letters seven&sort=relevance'), await ids('q=letters seven'));
       strictEqual(await ids('q=seven&category=games'), '');
-    });
-
-    it('returns the requested fields, in the order of the record', async () => {
-      const { json } = await service.request('/api/v2/bots?fields=category,id&limit=1');
-      strictEqual(JSON.stringify(json), '[{"id":"7","category":"music"}]');
     });
 
     for (const sort of ['', 'sort=-id', 'sort=name', 'sort=-created', 'sort=count', 'q=answers']) {
@@ -128,24 +125,21 @@ describe('reads', () => {
   });
 
   describe('GET /api/v1/bots', () => {
-    it('lists every markdown file in path order, with its Git object id', async () => {
+    it('lists every markdown file in path order, with its Git object id, and takes no parameter', async () => {
       const { json, headers } = await service.request('/api/v1/bots/');
       deepStrictEqual(
         json.map(({ path }: { path: string }) => path),
         Object.keys(files).toSorted(),
       );
       strictEqual(headers.get('x-total-count'), '5');
-      const french = json.find(({ locale }: { locale: string }) => locale === 'fr');
-      strictEqual(french.name, 'Écrivain');
-      strictEqual(french.main, true);
-      strictEqual(french.size, Buffer.byteLength(files[pagePath('200', 'fr')] ?? ''));
-      match(french.sha, /^[0-9a-f]{40}$/);
-    });
-
-    it('with a parameter responds 400', async () => {
-      const { status, json } = await service.request('/api/v1/bots?limit=5');
-      strictEqual(status, 400);
-      strictEqual(json.errors[0].pointer, '?limit');
+      const { name, main, size, sha } = json.find(({ locale }: { locale: string }) => locale === 'fr');
+      deepStrictEqual(
+        [name, main, size],
+        ['Écrivain', true, Buffer.byteLength(files[pagePath('200', 'fr')] ?? '')],
+      );
+      match(sha, /^[0-9a-f]{40}$/);
+      const refused = await service.request('/api/v1/bots?limit=5');
+      deepStrictEqual([refused.status, refused.json.errors[0].pointer], [400, '?limit']);
     });
   });
 

@@ -56,15 +56,14 @@ describe('POST /api/v2/bots/:id', () => {
         match(answer.json.detail, detail);
       });
 
-    it('with the token of another bot responds 403', async () => {
+    it('with the token of another bot responds 403, and for an unknown bot 404, whatever the token', async () => {
       const other = await issueTestToken(repo.folder, marge);
-      const answer = await post({ bot: { count: 1 } }, { authorization: other });
-      strictEqual(answer.status, 403);
-      strictEqual((await post({ bot: { count: 1 } }, { authorization: other }, marge)).status, 200);
-    });
-
-    it('for an unknown bot responds 404, whatever the token', async () => {
-      strictEqual((await post({ bot: { count: 1 } }, {}, '5')).status, 404);
+      for (const [id, authorization, status] of [
+        [homer, other, 403],
+        [marge, other, 200],
+        ['5', token, 404],
+      ] as const)
+        strictEqual((await post({ bot: { count: 1 } }, { authorization }, id)).status, status);
     });
 
     it('with Bearer and white space around the token responds 200', async () => {
@@ -162,8 +161,7 @@ describe('POST /api/v2/bots/:id', () => {
     it('that changes nothing makes no commit and leaves edited as it is', async () => {
       await post({ bot: { category: 'games' } });
       const head = repo.git('rev-parse', 'HEAD');
-      const { json } = await post({ bot: { category: 'games' } });
-      strictEqual(json.commit, null);
+      strictEqual((await post({ bot: { category: 'games' } })).json.commit, null);
       strictEqual(repo.git('rev-parse', 'HEAD'), head);
     });
 
@@ -177,9 +175,12 @@ describe('POST /api/v2/bots/:id', () => {
       strictEqual(refused.status, 412);
       const current = refused.headers.get('etag') ?? '';
       // Proxies that compress make the ETags of reads weak.
-      strictEqual((await setWebsite('https://example.org/2', `W/${etag}`)).status, 412);
-      strictEqual((await setWebsite('https://example.org/2', `"x", W/${current}`)).status, 200);
-      strictEqual((await setWebsite('https://example.org/2', `"x", ${current}`)).status, 412);
+      for (const [condition, status] of [
+        [`W/${etag}`, 412],
+        [`"x", W/${current}`, 200],
+        [`"x", ${current}`, 412],
+      ] as const)
+        strictEqual((await setWebsite('https://example.org/2', condition)).status, status, condition);
       strictEqual((await post({ bot: { website: null } }, { 'if-match': '*' })).status, 200);
     });
 
@@ -233,18 +234,18 @@ describe('POST /api/v2/bots/:id', () => {
   });
 
   it('for a bot that is removed meanwhile responds 404, with If-Match and without', async () => {
-    const postToRemoved = async (id: string, headers: object): Promise<void> => {
+    for (const [id, headers] of [
+      ['8', {}],
+      ['9', { 'If-Match': '"x"' }],
+    ] as const) {
       const authorization = await issueTestToken(repo.folder, id);
       const response = await postWhile(id, { authorization, ...headers }, async () => {
         rmSync(join(repo.folder, pagePath(id)));
         await eventually(async () => strictEqual((await service.request(`/api/v2/bots/${id}`)).status, 404));
       });
-      strictEqual(response.statusCode, 404);
-      strictEqual(response.headers.etag, undefined);
+      deepStrictEqual([response.statusCode, response.headers.etag], [404, undefined]);
       match(response.text, /urn:botshelf:problem:unknown-bot/);
-    };
-    await postToRemoved('8', {});
-    await postToRemoved('9', { 'If-Match': '"x"' });
+    }
   });
 });
 

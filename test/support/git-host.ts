@@ -125,12 +125,7 @@ export async function startGitHost(
     shared,
     server,
     remote: `${server.address}/${name}`,
-    pullsOptions: {
-      api: gitHosts[kind].api,
-      root: `http://127.0.0.1:${port}`,
-      repository,
-      token: hostToken,
-    },
+    pullsOptions: { api: gitHosts[kind].api, root: `http://127.0.0.1:${port}`, repository, token: hostToken },
     add,
     end,
   });

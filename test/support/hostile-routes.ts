@@ -86,6 +86,15 @@ const form = (path: string, toPath: Make<string>, ...more: Make<string>[]): Rout
   [`POST ${path}/send`]: [(i) => `${toPath(i)}/send`],
 });
 
+/** The routes whose path is always the same, and that have no parameters of their own. */
+const plainPaths = `
+  /categories /api/v2/categories /.well-known/security.txt /api /api/openapi.json /api/v1/bots
+  /api/v2 /api/v2/counts/history.csv /api/v2/counts /api/v2/export.ndjson
+  /api/v2/export.ndjson.gz /apple-touch-icon.png /about /docs /docs/bots /docs/lists /docs/errors
+  /docs/changelog /docs/consumers /docs/javascript /docs/python /favicon.ico /feeds /healthz
+  /metrics /openapi.json /opensearch.xml /readyz /robots.txt /site.webmanifest /sitemap.xml
+`;
+
 type RouteTable = Readonly<Record<string, readonly Make<string>[]>>;
 
 /**
@@ -93,8 +102,13 @@ type RouteTable = Readonly<Record<string, readonly Make<string>[]>>;
  * Assets and the packages of the clients are left out: each is one file.
  */
 export const routes: RouteTable = {
+  ...Object.fromEntries(
+    plainPaths
+      .trim()
+      .split(/\s+/)
+      .map((path) => [`GET ${path}`, [() => path]]),
+  ),
   'GET /': [() => '/', ...queried('/', pages)],
-  'GET /categories': [() => '/categories'],
   'GET /categories/:category': [() => '/categories/fun', ...queried('/categories/fun', pages)],
   'GET /bots/:id': [(i) => `/bots/${hostedBot(i)}`, (i) => `/bots/${hostedBot(i)}?locale=x-a${i}`],
   'GET /bots/:id/badge.svg': [
@@ -163,43 +177,13 @@ export const routes: RouteTable = {
   'GET /api/v2/bots/:id/counts': [(i) => `/api/v2/bots/${hostedBot(i)}/counts?from=${2017 + (i % 9)}-01-01`],
   'GET /api/v2/changes': [(i) => `/api/v2/changes?limit=${i + 1}`],
   'GET /api/v2/collections': [(i) => `/api/v2/collections?limit=${(i % 999) + 1}`],
-  'GET /api/v2/categories': [() => '/api/v2/categories'],
   'GET /sitemaps/:number.xml.gz': [() => '/sitemaps/1.xml.gz'],
   'GET /assets/own/:name': [() => '/assets/own/logo.png'],
   'POST /hooks/push': [() => '/hooks/push'],
-  'GET /.well-known/security.txt': [() => '/.well-known/security.txt'],
-  'GET /api': [() => '/api'],
-  'GET /api/openapi.json': [() => '/api/openapi.json'],
-  'GET /api/v1/bots': [() => '/api/v1/bots'],
-  'GET /api/v2': [() => '/api/v2'],
-  'GET /api/v2/counts/history.csv': [() => '/api/v2/counts/history.csv'],
   'GET /api/v2/counts/history.ndjson': [
     (i) => `/api/v2/counts/history.ndjson?from=${2017 + (i % 9)}-01-01&to=${2017 + (i % 9)}-12-31`,
   ],
-  'GET /api/v2/counts': [() => '/api/v2/counts'],
-  'GET /api/v2/export.ndjson': [() => '/api/v2/export.ndjson'],
-  'GET /api/v2/export.ndjson.gz': [() => '/api/v2/export.ndjson.gz'],
-  'GET /apple-touch-icon.png': [() => '/apple-touch-icon.png'],
-  'GET /about': [() => '/about'],
-  'GET /docs': [() => '/docs'],
-  'GET /docs/bots': [() => '/docs/bots'],
-  'GET /docs/lists': [() => '/docs/lists'],
-  'GET /docs/errors': [() => '/docs/errors'],
-  'GET /docs/changelog': [() => '/docs/changelog'],
-  'GET /docs/consumers': [() => '/docs/consumers'],
-  'GET /docs/javascript': [() => '/docs/javascript'],
-  'GET /docs/python': [() => '/docs/python'],
-  'GET /favicon.ico': [() => '/favicon.ico'],
-  'GET /feeds': [() => '/feeds'],
-  'GET /healthz': [() => '/healthz'],
   'GET /language': [(i) => `/language?locale=x-${i}`],
-  'GET /metrics': [() => '/metrics'],
-  'GET /openapi.json': [() => '/openapi.json'],
-  'GET /opensearch.xml': [() => '/opensearch.xml'],
-  'GET /readyz': [() => '/readyz'],
-  'GET /robots.txt': [() => '/robots.txt'],
-  'GET /site.webmanifest': [() => '/site.webmanifest'],
-  'GET /sitemap.xml': [() => '/sitemap.xml'],
 };
 
 /** Returns what strangers and, if they are logged in, others request of a route, by what is bad about it. */

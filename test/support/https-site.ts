@@ -46,10 +46,7 @@ export async function startSite(answers: Record<string, Answer> = {}, host = '12
 export async function testConnector(
   options: { names?: Record<string, Lookup>; allowed?: readonly string[]; timeLimit?: number } = {},
 ): Promise<ImageConnector> {
-  const nameServer = await startNameServer({
-    ...options.names,
-    'images.test': () => ['127.0.0.1'],
-  });
+  const nameServer = await startNameServer({ ...options.names, 'images.test': () => ['127.0.0.1'] });
   const connector = new ImageConnector({
     allow: (address) =>
       ['127.0.0.1', ...(options.allowed ?? [])].includes(address) || isPublicAddress(address),

@@ -69,25 +69,7 @@ export function listAttacks({ source, flags }: Pattern): ((length: number) => st
   );
 }
 
-const commonUnits = [
-  ' ',
-  '\n',
-  'a',
-  '1',
-  '\u2028',
-  '"',
-  '\\"',
-  '/',
-  '-',
-  '[',
-  '](',
-  '<',
-  '.',
-  ':',
-  ' a',
-  'a.',
-  '\n ',
-];
+const commonUnits = [' ', '\n', '\u2028', '\n ', ' a', ...'a 1 " \\" / - [ ]( < . : a.'.split(' ')];
 
 /** Finds what a pattern matches before each of its repeated parts, and what it matches one by one. */
 function explore(

@@ -5,12 +5,7 @@ type Format = 'png' | 'jpeg' | 'webp' | 'gif' | 'tiff';
 
 /** An image of one colour, in a format; `seed` makes it another one. */
 export async function sampleImage(
-  options: {
-    width?: number;
-    height?: number;
-    format?: Format;
-    seed?: number;
-  } = {},
+  options: { width?: number; height?: number; format?: Format; seed?: number } = {},
 ): Promise<Buffer> {
   const { width = 40, height = 30, format = 'png', seed = 0 } = options;
   const key = [width, height, format, seed].join();

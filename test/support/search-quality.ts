@@ -34,11 +34,7 @@ interface TextsOfBot {
 
 interface DemoBot {
   readonly servers?: number;
-  readonly main: {
-    readonly category: Category;
-    readonly nsfw: boolean;
-    readonly verified: boolean;
-  };
+  readonly main: { readonly category: Category; readonly nsfw: boolean; readonly verified: boolean };
   readonly contents: Readonly<Record<string, TextsOfBot>>;
 }
 
@@ -99,7 +95,8 @@ export function averageByKind(qualities: readonly Quality[]): Map<string, number
   return new Map(Array.from(kinds, (kind) => [kind, average(kind)]));
 }
 
-function sumDiscounted(grades: readonly number[]): number {
+/** Returns the discounted cumulative gain of grades, the first result's first. */
+export function sumDiscounted(grades: readonly number[]): number {
   return grades.reduce((sum, grade, place) => sum + (2 ** grade - 1) / Math.log2(place + 2), 0);
 }
 

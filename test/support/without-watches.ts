@@ -25,9 +25,7 @@ export function runWithoutWatches(module: string, args: readonly string[]): Watc
     ? spawn(
         'unshare',
         ['-Ur', 'sh', '-c', `${noWatches} && (${watchesWhenTold}) & exec "$0" "$@"`, ...command],
-        {
-          stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-        },
+        { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] },
       )
     : spawn(process.execPath, command.slice(1), { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   let output = '';

@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
-import { parseBotId } from '../../src/bot/id.ts';
 import { formatMergeMessage, type DroppedEdit, formatDroppedEdit } from '../../src/sync/merge-files.ts';
+import { botId } from '../support/sample.ts';
 
 const change: DroppedEdit = {
   path: 'bots/312/312.en.md',
@@ -10,24 +10,22 @@ const change: DroppedEdit = {
 };
 
 describe('the message of a merge', () => {
-  it('names one bot, or how many, and each in a trailer', () => {
-    const [one, other] = ['312', '7'].flatMap((id) => parseBotId(id) ?? []);
-    if (one === undefined || other === undefined) throw new Error('an id is refused');
+  it('names one bot, or how many, each in a trailer, and what was set aside by reason and file', () => {
+    const [one, other] = [botId('312'), botId('7')];
     strictEqual(formatMergeMessage('Merge', [one], []), 'Merge the bot 312\n\nBot: 312\n');
-    strictEqual(formatMergeMessage('Merge', [one, other], []), 'Merge 2 bots\n\nBot: 312\nBot: 7\n');
-  });
-
-  it('lists what was set aside by reason and file', () => {
     const changes = [change, { ...change, what: 'page' }, { ...change, of: 'theirs' as const }];
     strictEqual(
-      formatMergeMessage('Merge', [], changes),
-      `Merge 0 bots
+      formatMergeMessage('Merge', [one, other], changes),
+      `Merge 2 bots
 
 Set aside, as people changed the same:
 - "bots/312/312.en.md": website, page
 
 Set aside of the remote, as people changed the same:
 - "bots/312/312.en.md": website
+
+Bot: 312
+Bot: 7
 `,
     );
   });

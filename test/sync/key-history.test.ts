@@ -53,27 +53,4 @@ describe('who set a key of a page', () => {
     const seconds = Number(clone.git('log', '-1', '--format=%ct'));
     deepStrictEqual(await find('website', 'https://a.example'), { by: 'post', at: seconds * 1000 });
   });
-
-  it('is who made the file again that was removed', async () => {
-    clone.git('rm', '-q', path);
-    clone.commit({});
-    set({ website: null });
-    deepStrictEqual(await find('website', null), person);
-    strictEqual(await find('website', 'https://never.example'), undefined);
-  });
-
-  for (const kept of ['main', 'other'])
-    it(`is of two that were merged the one whose value stayed, on ${kept}`, async () => {
-      clone.git('branch', 'other');
-      set({ website: 'https://main.example', edited: 5_000 }, post);
-      clone.git('checkout', '-q', 'other');
-      set({ website: 'https://other.example' });
-      clone.git('checkout', '-q', kept);
-      clone.git('merge', '-q', '-s', 'ours', '-m', 'Merge', kept === 'main' ? 'other' : 'main');
-      if (kept === 'other') clone.git('branch', '-q', '-f', 'main');
-      deepStrictEqual(
-        await find('website', `https://${kept}.example`),
-        kept === 'main' ? { by: 'post', at: 5_000 } : person,
-      );
-    });
 });

@@ -16,10 +16,22 @@ const german = pagePath('312', 'de');
 const page = mainPage({ website: null, edited: 1_700_000_000_000 });
 const edited = page.replace('"fun"', '"music"').replace('"edited": 17', '"edited": 18');
 
+/** Each of two sides as ours. */
+const bothWays = <T>(one: T, other: T): (readonly [ours: T, theirs: T])[] => [
+  [one, other],
+  [other, one],
+];
+
 /** Files, or what makes them where the first commit is checked out. */
 type Work = Readonly<Record<string, string | null>> | (() => unknown);
 
 const ofService = 'Update Homer (312): website\n\nBot: 312';
+
+const [later, people, remote] = [
+  'a later post changed the same',
+  'people changed the same',
+  'the remote has changed the same',
+] as const;
 
 describe('the merge of two branches', () => {
   let repository: TestRepository;
@@ -36,7 +48,7 @@ describe('the merge of two branches', () => {
       { [homer]: edited },
       { [homer]: page.replace('"authors"', '"nsfw": true,\n  "authors"').replace('Answers', 'Asks') },
     );
-    const text = repository.git('show', `${commit}:${homer}`);
+    const text = textAt(commit, homer);
     for (const part of ['"music"', '"edited": 18', '"nsfw": true', 'Asks']) match(text, new RegExp(part));
     deepStrictEqual([...droppedEdits], []);
   });
@@ -47,7 +59,7 @@ describe('the merge of two branches', () => {
       repository.git('mv', homer, moved);
       repository.write(moved, page.replace('Answers', 'Antwortet'));
     });
-    const text = repository.git('show', `${commit}:${moved}`);
+    const text = textAt(commit, moved);
     match(text, /"music"/);
     match(text, /Antwortet/);
     strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
@@ -55,13 +67,10 @@ describe('the merge of two branches', () => {
 
   it('keeps what both sides changed of a page that one of them moved, and nothing is set aside', async () => {
     const [posting, moving] = [commitOf({ [homer]: edited }), move({ nsfw: true })];
-    for (const [ours, theirs] of [
-      [posting, moving],
-      [moving, posting],
-    ] as const)
+    for (const [ours, theirs] of bothWays(posting, moving))
       for (const run of [mergeBranches, replayOnto]) {
         const { commit, droppedEdits } = await run(opened, { base, ours, theirs });
-        const text = repository.git('show', `${commit}:${german}`);
+        const text = textAt(commit, german);
         for (const part of ['"music"', '"nsfw": true', '"edited": 18', 'Antwortet'])
           match(text, new RegExp(part));
         strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
@@ -86,15 +95,15 @@ describe('the merge of two branches', () => {
         post(`https://${here}.example/`, here),
         postThere(`https://${there}.example/`, there),
       ] as const;
-      for (const [ours, theirs] of [sides, sides.toReversed() as [string, string]] as const) {
+      for (const [ours, theirs] of bothWays(...sides)) {
         const { commit, droppedEdits } = await mergeBranches(opened, { base, ours, theirs });
-        match(repository.git('show', `${commit}:${german}`), /"website": "https:\/\/9.example\/"/);
+        match(textAt(commit, german), /"website": "https:\/\/9.example\/"/);
         deepStrictEqual(droppedEdits, [
           {
             path: german,
             what: 'website',
             of: (ours === sides[0]) === (here === 9) ? 'theirs' : 'ours',
-            because: 'a later post changed the same',
+            because: later,
           },
         ]);
       }
@@ -112,7 +121,7 @@ describe('the merge of two branches', () => {
       [other, replacing],
     ] as const) {
       const { commit } = await mergeBranches(opened, { base, ours, theirs });
-      strictEqual(`${repository.git('show', `${commit}:${bart}`)}\n`, added);
+      strictEqual(`${textAt(commit, bart)}\n`, added);
     }
   });
 
@@ -127,7 +136,7 @@ describe('the merge of two branches', () => {
       const other = text.replace('Homer', 'Bart');
       const edited = text.replace('Makes bots', 'Answers');
       const { commit } = await merge({ [removed]: edited }, { [removed]: null, [added]: other });
-      strictEqual(`${repository.git('show', `${commit}:${added}`)}\n`, other);
+      strictEqual(`${textAt(commit, added)}\n`, other);
       strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${removed}`), 128);
     }
   });
@@ -153,10 +162,7 @@ describe('the merge of two branches', () => {
     const filesOf = (commit: string): string =>
       repository.git('ls-tree', '--name-only', '-r', commit, 'bots/312');
     for (const merge of [mergeBranches, replayOnto])
-      for (const [ours, theirs] of [
-        [changing, removing],
-        [removing, changing],
-      ] as const) {
+      for (const [ours, theirs] of bothWays(changing, removing)) {
         const { commit, droppedEdits } = await merge(opened, { base, ours, theirs });
         strictEqual(filesOf(commit), '');
         const of = ours === changing ? 'ours' : 'theirs';
@@ -174,7 +180,7 @@ describe('the merge of two branches', () => {
       { 'docs/a.md': 'ONE\ntwo\nthree\n' },
       { 'docs/a.md': 'one\ntwo\nTHREE\n' },
     );
-    strictEqual(repository.git('show', `${commit}:docs/a.md`), 'ONE\ntwo\nTHREE');
+    strictEqual(textAt(commit, 'docs/a.md'), 'ONE\ntwo\nTHREE');
     const other = await merge({ 'docs/a.md': 'mine\n' }, { 'docs/a.md': 'theirs\n' });
     strictEqual(repository.git('show', `${other.commit}:docs/a.md`), 'theirs');
     deepStrictEqual(other.droppedEdits, [fileOf('docs/a.md')]);
@@ -195,7 +201,7 @@ describe('the merge of two branches', () => {
       [['1', '2', '3', '4'], ['2']],
     ] as const) {
       const { commit, droppedEdits } = await merge(block(...ours), block(...theirs));
-      const { accounts } = JSON.parse(repository.git('show', `${commit}:blocked.json`));
+      const { accounts } = JSON.parse(textAt(commit, 'blocked.json'));
       const kept = [...ours, ...theirs].filter((id) => id > '3' || theirs.includes(id as never));
       deepStrictEqual(Object.keys(accounts), [...new Set(kept)].toSorted());
       deepStrictEqual(droppedEdits, []);
@@ -209,14 +215,14 @@ describe('the merge of two branches', () => {
       repository.write(marge, '<<<<<<< HEAD\n');
     });
     strictEqual(repository.git('show', `${commit}:${homer}/x`), 'a folder');
-    strictEqual(repository.git('show', `${commit}:${marge}`), '<<<<<<< HEAD');
+    strictEqual(textAt(commit, marge), '<<<<<<< HEAD');
     strictEqual(repository.git('ls-tree', '-r', '--name-only', commit).includes('~'), false);
   });
 
   it('takes a file of theirs as it is where ours is no text', async () => {
     const binary = (): void => repository.write(homer, Buffer.of(0xff, 0xfe));
     const { commit, droppedEdits } = await merge(binary, { [homer]: edited });
-    strictEqual(`${repository.git('show', `${commit}:${homer}`)}\n`, edited);
+    strictEqual(`${textAt(commit, homer)}\n`, edited);
     deepStrictEqual(droppedEdits, [fileOf(homer)]);
   });
 
@@ -235,36 +241,27 @@ describe('the merge of two branches', () => {
     strictEqual(treeAt(first.commit), treeAt(second.commit));
   });
 
-  it('takes the later of two posts for a key, whichever side has it, and says which was set aside', async () => {
-    const [earlier, later] = [post('https://earlier.example/', 1), post('https://later.example/', 2)];
-    for (const [ours, theirs, of, title] of [
-      [later, earlier, 'theirs', 'Set aside of the remote, as a later post changed the same:'],
-      [earlier, later, 'ours', 'Set aside, as a later post changed the same:'],
-    ] as const) {
-      const { commit, droppedEdits } = await mergeBranches(opened, { base, ours, theirs });
-      match(repository.git('show', `${commit}:${homer}`), /later\.example/);
-      match(repository.git('show', `${commit}:${homer}`), /"edited": 1700000000002/);
-      deepStrictEqual(droppedEdits, [
-        { path: homer, what: 'website', of, because: 'a later post changed the same' },
-      ]);
-      const body = repository.git('log', '-1', '--format=%B', commit);
-      match(body, new RegExp(`\n\n${title}\n- "${homer}": website\n\nBot: 312$`));
-    }
-  });
-
-  it('says why a key was set aside, with people on either side, and lets the remote win where nothing else decides', async () => {
-    const by = (website: string, message: string): string => post(website, 1, base, message);
-    const [mine, others] = ['https://ours.example/', 'https://theirs.example/'];
-    for (const [ours, theirs, of, because] of [
-      [by(mine, ofService), by(others, 'Edit'), 'ours', 'people changed the same'],
-      [by(mine, 'Edit'), by(others, ofService), 'theirs', 'people changed the same'],
-      [by(mine, 'Edit'), by(others, 'Edit'), 'ours', 'the remote has changed the same'],
-      [by(mine, ofService), by(others, ofService), 'ours', 'a later post changed the same'],
-    ] as const) {
-      const { droppedEdits } = await mergeBranches(opened, { base, ours, theirs });
+  for (const [title, ours, theirs, of, because] of [
+    ['takes the later of two posts for a key', [2, ofService], [1, ofService], 'theirs', later],
+    ['takes the later of two posts from the remote', [1, ofService], [2, ofService], 'ours', later],
+    ['takes the post of the remote at the same time', [1, ofService], [1, ofService], 'ours', later],
+    ['takes what people committed before a later post', [2, ofService], [1, 'Edit'], 'ours', people],
+    ['takes what people here committed before it', [1, 'Edit'], [2, ofService], 'theirs', people],
+    ['takes what people committed at the remote', [1, 'Edit'], [1, 'Edit'], 'ours', remote],
+  ] as const)
+    it(`${title}, and says what was set aside, and why`, async () => {
+      const { commit, droppedEdits } = await mergeBranches(opened, {
+        base,
+        ours: post('https://ours.example/', ours[0], base, ours[1]),
+        theirs: post('https://theirs.example/', theirs[0], base, theirs[1]),
+      });
+      match(textAt(commit, homer), of === 'ours' ? /theirs\.example/ : /ours\.example/);
+      match(textAt(commit, homer), new RegExp(`"edited": 170000000000${Math.max(ours[0], theirs[0])}`));
       deepStrictEqual(droppedEdits, [{ path: homer, what: 'website', of, because }]);
-    }
-  });
+      const heading = `Set aside${of === 'ours' ? '' : ' of the remote'}, as ${because}:`;
+      const body = repository.git('log', '-1', '--format=%B', commit);
+      match(body, new RegExp(`\n\n${heading}\n- "${homer}": website\n\nBot: 312$`));
+    });
 
   it('takes the commands of the later of two posts, all of them', async () => {
     const path = commandsPath('312');
@@ -273,16 +270,13 @@ describe('the merge of two branches', () => {
       const commit = { files: { [path]: text }, message: ofService, at: 1_700_000_000 + i };
       return { text, id: repository.commitOn(base, commit) };
     });
-    for (const [ours, theirs] of [
-      [later, earlier],
-      [earlier, later],
-    ] as const) {
+    for (const [ours, theirs] of bothWays(later, earlier)) {
       const { commit } = await mergeBranches(opened, {
         base,
         ours: ours?.id ?? '',
         theirs: theirs?.id ?? '',
       });
-      strictEqual(`${repository.git('show', `${commit}:${path}`)}\n`, later?.text);
+      strictEqual(`${textAt(commit, path)}\n`, later?.text);
     }
   });
 
@@ -296,47 +290,29 @@ describe('the merge of two branches', () => {
       );
     const later = commitOf(() => postAt(9, 'https://later.example/'));
     const earlier = commitOf(() => [1, 2, 3].map((time) => postAt(time, `https://${time}.example/`)));
-    for (const [ours, theirs] of [
-      [later, earlier],
-      [earlier, later],
-    ] as const) {
+    for (const [ours, theirs] of bothWays(later, earlier)) {
       const { commit } = await mergeBranches(opened, { base, ours, theirs });
-      match(repository.git('show', `${commit}:${homer}`), /later\.example/);
-      match(repository.git('show', `${commit}:${homer}`), /"edited": 1700000000009/);
-    }
-  });
-
-  it('takes what people committed before a later post, whichever side has it', async () => {
-    const person = commitOf({ [homer]: withWebsite('https://person.example/', 1) });
-    const later = post('https://post.example/', 2);
-    for (const [ours, theirs, of] of [
-      [later, person, 'ours'],
-      [person, later, 'theirs'],
-    ] as const) {
-      const { commit, droppedEdits } = await mergeBranches(opened, { base, ours, theirs });
-      match(repository.git('show', `${commit}:${homer}`), /person\.example/);
-      deepStrictEqual(droppedEdits, [
-        { path: homer, what: 'website', of, because: 'people changed the same' },
-      ]);
+      match(textAt(commit, homer), /later\.example/);
+      match(textAt(commit, homer), /"edited": 1700000000009/);
     }
   });
 
   it('takes a post that a person has amended, picked or put into a merge for what that person committed', async () => {
-    const later = post('https://later.example/', 9);
+    const newest = post('https://later.example/', 9);
     const picked = post('https://picked.example/', 1);
     repository.git('checkout', '-q', '--detach', base);
     repository.git('-c', 'user.name=Grace', 'cherry-pick', picked);
     repository.git('-c', 'user.name=Grace', 'commit', '-q', '--amend', '--no-edit');
     const theirs = repository.git('rev-parse', 'HEAD');
-    const { commit } = await mergeBranches(opened, { base, ours: later, theirs });
-    match(repository.git('show', `${commit}:${homer}`), /picked\.example/);
+    const { commit } = await mergeBranches(opened, { base, ours: newest, theirs });
+    match(textAt(commit, homer), /picked\.example/);
 
     const side = commitOf({ [marge]: edited });
     repository.git('checkout', '-q', picked);
     repository.git('merge', '-q', '--no-commit', side);
     repository.write(homer, withWebsite('https://by-hand.example/', 1));
     const byHand = repository.commit({}, 'Merge by hand');
-    const second = await mergeBranches(opened, { base, ours: later, theirs: byHand });
+    const second = await mergeBranches(opened, { base, ours: newest, theirs: byHand });
     match(repository.git('show', `${second.commit}:${homer}`), /by-hand\.example/);
   });
 
@@ -354,7 +330,7 @@ describe('the merge of two branches', () => {
       ] as const) {
         const ours = post('https://ours.example/', time);
         const { commit } = await mergeBranches(opened, { base, ours, theirs });
-        match(repository.git('show', `${commit}:${homer}`), winner);
+        match(textAt(commit, homer), winner);
       }
   });
 
@@ -363,7 +339,7 @@ describe('the merge of two branches', () => {
     const gone = commitOf({ [homer]: null }, 'Remove');
     const ours = post('https://post.example/', 2, gone);
     const { commit } = await mergeBranches(opened, { base, ours, theirs });
-    match(repository.git('show', `${commit}:${homer}`), /person\.example/);
+    match(textAt(commit, homer), /person\.example/);
   });
 
   it('replays ours onto a history without the base: one commit, and none where nothing is missing', async () => {
@@ -372,9 +348,9 @@ describe('the merge of two branches', () => {
     const theirs = repository.commitOn(root, { files: { [marge]: page.replace('Answers', 'Asks') } });
     const { commit } = await replayOnto(opened, { base, ours, theirs });
     match(repository.git('log', '-1', '--format=%P %s', commit), new RegExp(`^${theirs} .* of the bot 312$`));
-    match(repository.git('show', `${commit}:${homer}`), /"music"/);
-    match(repository.git('show', `${commit}:${marge}`), /Asks/);
-    strictEqual(repository.git('show', `${commit}:notes`), 'new');
+    match(textAt(commit, homer), /"music"/);
+    match(textAt(commit, marge), /Asks/);
+    strictEqual(textAt(commit, 'notes'), 'new');
     strictEqual((await replayOnto(opened, { base, ours: base, theirs })).commit, theirs);
     strictEqual((await replayOnto(opened, { base, ours, theirs: commit })).commit, commit);
   });
@@ -405,7 +381,7 @@ describe('the merge of two branches', () => {
       const ours = post('https://ours.example/', mine);
       const theirs = post('https://theirs.example/', 3, root, message);
       const { commit } = await replayOnto(opened, { base, ours, theirs });
-      match(repository.git('show', `${commit}:${homer}`), winner);
+      match(textAt(commit, homer), winner);
     }
   });
 
@@ -420,7 +396,7 @@ describe('the merge of two branches', () => {
     ] as const) {
       const theirs = post(website, 1, merge === replayOnto ? root : base, 'Squash');
       const { commit } = await merge(opened, { base, ours, theirs });
-      match(repository.git('show', `${commit}:${homer}`), winner);
+      match(textAt(commit, homer), winner);
     }
   });
 
@@ -430,11 +406,15 @@ describe('the merge of two branches', () => {
     const ours = post('https://latest.example/', 3, pushed);
     const theirs = post('https://old.example/', 1, base, 'Squash');
     const { commit } = await replayOnto(opened, { base: pushed, ours, theirs });
-    match(repository.git('show', `${commit}:${homer}`), /old\.example/);
+    match(textAt(commit, homer), /old\.example/);
   });
 
+  function textAt(commit: string, path: string): string {
+    return repository.git('show', `${commit}:${path}`);
+  }
+
   function fileOf(path: string): DroppedEdit {
-    return { path, what: 'file', of: 'ours', because: 'the remote has changed the same' };
+    return { path, what: 'file', of: 'ours', because: remote };
   }
 
   async function merge(mine: Work, others: Work): Promise<BranchMerge> {

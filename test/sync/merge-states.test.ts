@@ -29,19 +29,24 @@ describe('the merge of two states', () => {
   it('goes forward where one has the other in its history', async () => {
     const first = await commit({ 1: [5, 1] });
     const second = await commit({ 1: [6, 2] }, first);
-    strictEqual(await mergeStates(opened, first, second), second);
-    strictEqual(await mergeStates(opened, second, first), second);
-    strictEqual(await mergeStates(opened, null, second), second);
-    strictEqual(await mergeStates(opened, second, second), second);
+    for (const [ours, theirs] of [
+      [first, second],
+      [second, first],
+      [null, second],
+      [second, second],
+    ] as const)
+      strictEqual(await mergeStates(opened, ours, theirs), second);
   });
 
-  it('has of each bot the later count, and both histories', async () => {
+  it('has of each bot the later count, and both histories, or theirs where ours has nothing later', async () => {
     const base = await commit({ 1: [5, 1], 2: [5, 1], 10_001: [5, 1] });
     const ours = await commit({ 1: [6, 3], 2: [6, 2] }, base);
     const theirs = await commit({ 1: [7, 2], 2: [7, 3], 3: [7, 1] }, base);
     const merged = await mergeStates(opened, ours, theirs);
     deepStrictEqual(await countsOf(merged), { 1: [6, 3], 2: [7, 3], 3: [7, 1], 10_001: [5, 1] });
     strictEqual(repository.git('log', '-1', '--format=%P', merged), `${theirs} ${ours}`);
+    const later = await commit({ 1: [7, 4], 2: [7, 4] }, base);
+    strictEqual(await mergeStates(opened, ours, later), later);
   });
 
   it('merges histories that have nothing in common, with ours on top as one commit', async () => {
@@ -54,33 +59,19 @@ describe('the merge of two states', () => {
 
   it('has the files of days of both, and of one day the later counts, or the larger without times', async () => {
     const base = await commit({ 1: [5, 1] });
+    const write = async (texts: Readonly<Record<string, string>>): Promise<string> => {
+      const entries = Object.entries(texts).map(
+        ([date, text]) => [`days/2026/11-${date}`, { mode: '100644', content: Buffer.from(text) }] as const,
+      );
+      return await writeCommit(opened, { parents: [base], files: new Map(entries), message: 'Count\n' });
+    };
     const tooLargeForPeople = '-'.repeat(maxObjectBytes);
-    const [ours = '', theirs = ''] = await Promise.all(
-      [
-        { 'days/2026/11-21': '1 5\n2 9\n3 9 1\n', 'days/2026/11-20': '2 8\n' },
-        { 'days/2026/11-21': `1 6\n3 8 2\n12 4\n${tooLargeForPeople}`, 'days/2026/11-22': '1 7\n' },
-      ].map(async (texts) => {
-        const files = Object.entries(texts).map(
-          ([path, text]) => [path, { mode: '100644', content: Buffer.from(text) }] as const,
-        );
-        return await writeCommit(opened, {
-          parents: [base],
-          files: new Map(files),
-          message: 'Count 2 bots\n',
-        });
-      }),
-    );
+    const ours = await write({ 21: '1 5\n2 9\n3 9 1\n', 20: '2 8\n' });
+    const theirs = await write({ 21: `1 6\n3 8 2\n12 4\n${tooLargeForPeople}`, 22: '1 7\n' });
     const [there, back] = [await mergeStates(opened, ours, theirs), await mergeStates(opened, theirs, ours)];
     strictEqual(await readTreeId(opened, there), await readTreeId(opened, back));
     const lines = ['20', '21', '22'].map((date) => repository.git('show', `${there}:days/2026/11-${date}`));
     deepStrictEqual(lines, ['2 8', '1 6\n2 9\n3 8 2\n12 4', '1 7']);
-  });
-
-  it('takes theirs where ours has nothing later', async () => {
-    const base = await commit({ 1: [5, 1] });
-    const ours = await commit({ 1: [6, 2] }, base);
-    const theirs = await commit({ 1: [7, 3] }, base);
-    strictEqual(await mergeStates(opened, ours, theirs), theirs);
   });
 
   it('takes a token that only one side has issued or ended, where no count differs', async () => {

@@ -17,6 +17,7 @@ import { type GitServer, startGitServer } from '../support/git-server.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { openUntilEnd } from '../support/opened.ts';
+import { readCases } from '../support/fixture-lines.ts';
 
 const state = 'refs/botshelf/state';
 
@@ -76,15 +77,11 @@ describe('a remote behind HTTP', () => {
     strictEqual(await other.objects.has(commit), true);
   });
 
-  it('is given up when it hangs, and nothing that was started for it is left', async () => {
+  it('is given up when it hangs or the service stops, and nothing that was started for it is left', async () => {
     server.mode = 'hang';
     const error = await fetchRemote(opened, { ...remote, stallSeconds: 1 }).catch((error: unknown) => error);
     match(describeRemoteError(error), /^git made no progress for 1 s: look at the load of this machine, /);
     await nothingIsLeft();
-  });
-
-  it('is let go of at once when the service stops', async () => {
-    server.mode = 'hang';
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 100);
     await rejects(fetchRemote(opened, { ...remote, signal: stop.signal }), GitError);
@@ -120,4 +117,32 @@ describe('a remote behind HTTP', () => {
       deepStrictEqual(left, []);
     });
   }
+});
+
+describe('the message about a remote', () => {
+  for (const { title, input, expected } of readCases('remote-errors'))
+    it(title, () => {
+      const [status, stderr] = JSON.parse(input) as [number | null, string];
+      deepStrictEqual([describeRemoteError(new GitError(['push'], status, stderr))], expected);
+    });
+
+  it('has no control characters of the remote', () => {
+    const error = new GitError(['fetch'], 128, 'remote: \u001B[31mred\nfatal: no');
+    strictEqual(describeRemoteError(error), 'the remote says: [31mred; git says: fatal: no');
+  });
+
+  it('is made of the beginnings of lines, whatever the remote sends', () => {
+    const blanks = '\t \u2028'.repeat(20_000);
+    for (const line of [
+      `remote:${blanks}a`,
+      `remote: a${blanks}`,
+      `ERROR:${blanks}`,
+      `remote: a${'b\u2028'.repeat(30_000)}`,
+      `${blanks}a${blanks}`,
+    ])
+      match(
+        describeRemoteError(new GitError(['push'], 1, `${line}\nfatal: no`)),
+        /^.{0,700}git says: fatal: no$/,
+      );
+  });
 });

@@ -17,14 +17,22 @@ describe('the schedule of rounds', () => {
     ok((runs[0] ?? 0) >= 45, 'commits are gathered first');
   });
 
-  it('fetches once when that is requested, and again when the interval is over', () => {
+  it('fetches once when that is requested, again when the interval is over, and in the retry of a round that failed', () => {
     const schedule = new Schedule({ syncSeconds: 0.05, pushSeconds: 0 }, () => undefined);
     const due = [schedule.isFetchDue];
-    schedule.fetchStarts();
-    schedule.fetchEnds();
-    due.push(schedule.isFetchDue);
-    later(50, () => due.push(schedule.isFetchDue));
-    deepStrictEqual(due, [true, false, true]);
+    const look = (): unknown => due.push(schedule.isFetchDue);
+    const fetch = (): void => {
+      schedule.fetchStarts();
+      schedule.fetchEnds();
+      look();
+    };
+    fetch();
+    later(50, look);
+    fetch();
+    schedule.roundFailed();
+    look();
+    schedule.stop();
+    deepStrictEqual(due, [true, false, true, false, true]);
   });
 
   it('allows a push again after its interval, and after a failure when it retries', () => {
@@ -39,34 +47,18 @@ describe('the schedule of rounds', () => {
     deepStrictEqual(allowed, [true, false, false, true]);
   });
 
-  it('fetches in the retry of a round that failed', () => {
-    const schedule = new Schedule(hour, () => undefined);
-    schedule.fetchStarts();
-    schedule.fetchEnds();
-    schedule.roundFailed();
-    schedule.stop();
-    strictEqual(schedule.isFetchDue, true);
-  });
-
-  it('runs a round for what is not pushed, also where a push became allowed while the last round ran', async () => {
+  it('runs a round for what is not pushed, also where a push became allowed while the last round ran, until it is stopped', async () => {
     let runs = 0;
     const schedule = new Schedule(hour, () => void runs++);
     schedule.fetchStarts();
     schedule.fetchEnds();
     schedule.roundSucceeded(false);
     await sleep(300);
-    schedule.stop();
-    strictEqual(runs, 1);
-  });
-
-  it('runs nothing once it is stopped', async () => {
-    let runs = 0;
-    const schedule = new Schedule(hour, () => void runs++);
     schedule.runIn(10);
     schedule.stop();
     schedule.runIn(10);
     await sleep(50);
-    strictEqual(runs, 0);
+    strictEqual(runs, 1);
   });
 });
 

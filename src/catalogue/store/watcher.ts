@@ -93,7 +93,7 @@ export class Watcher {
       if (!this.#folders.has(basename(path))) this.#follow(basename(path));
     });
     // chokidar does not report files, nor a folder that replaces another. Its undocumented `raw` event does:
-    // test/catalogue/store/watcher.test.ts tests it.
+    // test/catalogue/store/catalogue-changes.test.ts tests it.
     watcher.on('raw', (_, name) => {
       if (typeof name === 'string') this.#hintAtTop(name);
     });

@@ -1,4 +1,4 @@
-import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { compareBotIds } from '../../../src/bot/id.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
@@ -41,35 +41,12 @@ describe('sortedIndexes', () => {
 
   it('have letters with marks beside those without, in any case', async () => {
     const bots = new MutableBotIndex();
-    const names = [
-      'Zoe',
-      'Émile',
-      'zebra',
-      'eric',
-      'Elsa',
-      'Ömer',
-      'otto',
-      'Ærø',
-      'ady',
-      'Ёлка',
-      'еда',
-      'жар',
-    ];
+    const names = 'Zoe Émile zebra eric Elsa Ömer otto Ærø ady Ёлка еда жар'.split(' ');
     for (const [i, name] of names.entries()) bots.set(sampleBot(String(i), { en: [name, 'x'] }));
     const sorted = await new SortedIndexes(bots, noCounts).by('name');
     deepStrictEqual(
       sorted.map(({ facts }) => facts.name),
       ['ady', 'Ærø', 'Elsa', 'Émile', 'eric', 'Ömer', 'otto', 'zebra', 'Zoe', 'еда', 'Ёлка', 'жар'],
     );
-  });
-
-  it('are the same array until something changes', async () => {
-    const bots = new MutableBotIndex();
-    bots.set(sampleBot('1'));
-    const sortedIndexes = new SortedIndexes(bots, noCounts);
-    const first = await sortedIndexes.by('name');
-    strictEqual(await sortedIndexes.by('name'), first);
-    bots.set(sampleBot('2'));
-    notStrictEqual(await sortedIndexes.by('name'), first);
   });
 });

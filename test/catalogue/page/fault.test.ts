@@ -49,27 +49,17 @@ describe('a value held against a schema', () => {
     for (const { input, expected } of readCases('main-page-keys'))
       it(input, () => deepStrictEqual(faults(JSON.parse(input) as object), expected));
 
-    it('of a text that is too long', () => {
+    it('of a text that is too long, a missing key, with what it is for, and an object without keys', () => {
       deepStrictEqual(faults({ invite: `https://example.org/${'x'.repeat(2000)}` }), [
         'invite maxLength the text has 2020 characters: shorten it to at most 2000',
       ]);
-    });
-
-    it('of a missing key, with what it is for', () => {
       const { invite: _, ...rest } = homerKeys;
       deepStrictEqual(
         validate('main-page', rest).map(({ message }) => message),
         ['"invite" is missing: add it (The page where the bot is added to a server)'],
       );
-    });
-
-    it('of an object without keys', () => {
-      match(
-        validate('update', { bot: {} })
-          .map(({ message }) => message)
-          .join(''),
-        /: write at least one of category, count/,
-      );
+      const messages = validate('update', { bot: {} }).map(({ message }) => message);
+      match(messages.join(''), /: write at least one of category, count/);
     });
   });
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
@@ -32,34 +32,26 @@ function fault(make: (absolute: string, root: string) => void): string {
 }
 
 describe('the file of a page', () => {
-  it('has its size and its blob id in Git', () => {
-    const root = tempFolder();
-    writeFiles(root, { [path]: mainPage() });
-    const sha = execFileSync('git', ['hash-object', '--no-filters', path], { cwd: root }).toString().trim();
-    const file = read(root);
-    strictEqual(file?.sha, sha);
-    strictEqual(file?.size, Buffer.byteLength(mainPage()));
-    deepStrictEqual(file?.faults, []);
-  });
-
-  it('keeps its bytes when the next file is read', () => {
+  it('has its size and its blob id in Git, and keeps its bytes when the next file is read', () => {
     const root = tempFolder();
     writeFiles(root, { [path]: mainPage({}, 'first') });
-    const first = read(root);
+    const sha = execFileSync('git', ['hash-object', '--no-filters', path], { cwd: root }).toString().trim();
+    const file = read(root);
+    deepStrictEqual(
+      [file?.sha, file?.size, file?.faults],
+      [sha, Buffer.byteLength(mainPage({}, 'first')), []],
+    );
     writeFiles(root, { [path]: mainPage({}, 'other') });
     read(root);
-    strictEqual(first?.page?.page, 'first');
+    strictEqual(file?.page?.page, 'first');
   });
 
-  it('is none where nothing is', () => {
-    strictEqual(read(tempFolder()), undefined);
+  it('is none where nothing is, and may have several names', () => {
     const root = tempFolder();
+    strictEqual(read(root), undefined);
     writeFiles(root, { 'bots/007': 'a file where the folder should be' });
     strictEqual(read(root), undefined);
-  });
-
-  it('may have several names', () => {
-    const root = tempFolder();
+    rmSync(join(root, 'bots/007'));
     writeFiles(root, { [path]: mainPage() });
     linkSync(join(root, path), join(root, 'other'));
     ok(read(root)?.page);

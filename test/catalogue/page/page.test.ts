@@ -13,31 +13,21 @@ describe('a page file', () => {
     strictEqual(page, '# Homer\n\nThe page.');
   });
 
-  it('may say that its front matter is JSON', () => {
+  it('may say that its front matter is JSON, have no markdown, and end without a line end', () => {
     deepStrictEqual(good('---json\n{"name": "Homer"}\n---\n').data, { name: 'Homer' });
-  });
-
-  it('may have no markdown, and end without a line end', () => {
-    strictEqual(good('---\n{}\n---').page, '');
-    strictEqual(good('---\n{}\n---\n\n \n').page, '');
-    strictEqual(good('---\r\n{}\r\n---\r').page, '');
+    for (const text of ['---\n{}\n---', '---\n{}\n---\n\n \n', '---\r\n{}\r\n---\r'])
+      strictEqual(good(text).page, '');
   });
 
   it('keeps the indentation of its first line, and every --- below', () => {
     strictEqual(good(withFrontMatter('{}', '\n    code\n\n---\n\n---js\n')).page, '    code\n\n---\n\n---js');
   });
 
-  it('reads the same with CRLF', () => {
-    const text = mainPage();
+  it('reads the same with CRLF, and keeps text of every script', () => {
+    const text = mainPage({ name: 'ホーマー 🍩', description: 'Ünïcödé' }, '\u{1F369}');
     const { data, page } = good(text.replaceAll('\n', '\r\n'));
-    deepStrictEqual(data, good(text).data);
-    strictEqual(page, good(text).page);
-  });
-
-  it('keeps text of every script', () => {
-    const { data, page } = good(translation('ホーマー 🍩', 'Ünïcödé', '\u{1F369}'));
-    strictEqual(data['name'], 'ホーマー 🍩');
-    strictEqual(page, '\u{1F369}');
+    deepStrictEqual([data, page], [good(text).data, '\u{1F369}']);
+    deepStrictEqual([data['name'], data['description']], ['ホーマー 🍩', 'Ünïcödé']);
   });
 
   describe('is refused before it is read', () => {
@@ -108,13 +98,9 @@ describe('front matter with the defaults of the schema', () => {
     deepStrictEqual(validate('main-page', value), []);
   });
 
-  it('has the defaults of parts that it leaves out', () => {
-    deepStrictEqual(withDefaults({ codehost: { owner: 'o' } })['codehost'], { owner: 'o', repo: null });
-  });
-
-  it('is a copy', () => {
+  it('has the defaults of parts that it leaves out, and is a copy', () => {
     const value = { ...homerKeys, codehost: { owner: 'o' } };
-    withDefaults(value);
+    deepStrictEqual(withDefaults(value)['codehost'], { owner: 'o', repo: null });
     deepStrictEqual(value, { ...homerKeys, codehost: { owner: 'o' } });
   });
 });
@@ -162,17 +148,8 @@ describe('the canonical form of a page file', () => {
     const text = pageOf(
       '{"zeta":1,"alpha":{"b":1,"a":2},"trigger":{"mentionable":true,"x":0,"prefix":["!"]},"name":"A"}',
     );
-    deepStrictEqual(jsonOf(toCanonicalForm(text)).match(/"\w+"(?=:)/g), [
-      '"name"',
-      '"trigger"',
-      '"prefix"',
-      '"mentionable"',
-      '"x"',
-      '"zeta"',
-      '"alpha"',
-      '"b"',
-      '"a"',
-    ]);
+    const keys = jsonOf(toCanonicalForm(text)).match(/(?<=")\w+(?=":)/g);
+    strictEqual(keys?.join(' '), 'name trigger prefix mentionable x zeta alpha b a');
   });
 
   it('keeps the digits of a number that JavaScript cannot hold, such as an id without quotes', () => {

@@ -8,6 +8,7 @@ import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { noCounts } from '../../support/counts.ts';
 import { listsOf } from '../../support/lists.ts';
+import { sumDiscounted } from '../../support/search-quality.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 type Texts = Readonly<Record<string, readonly [name: string, description: string, page?: string]>>;
@@ -55,7 +56,7 @@ describe('a search of 165 bots', () => {
         .all()
         .map((bot) => grade(bot, judgement))
         .toSorted((a, b) => b - a);
-      gains.push([discounted(grades) / discounted(ideal.slice(0, 5)), `${q}: ${names.join(', ')}`]);
+      gains.push([sumDiscounted(grades) / sumDiscounted(ideal.slice(0, 5)), `${q}: ${names.join(', ')}`]);
     }
     const worst = gains.filter(([gain]) => gain < 0.9).map(([gain, text]) => `${gain.toFixed(2)} ${text}`);
     const mean = gains.reduce((sum, [gain]) => sum + gain, 0) / gains.length;
@@ -86,8 +87,4 @@ function grade({ facts }: IndexedBot, { best = [], good = [], category }: Judgem
   if (best.includes(facts.name)) return 3;
   if (good.includes(facts.name)) return 1;
   return facts.category === category ? (best.length > 0 ? 1 : 2) : 0;
-}
-
-function discounted(grades: readonly number[]): number {
-  return grades.reduce((sum, grade, place) => sum + (2 ** grade - 1) / Math.log2(place + 2), 0);
 }

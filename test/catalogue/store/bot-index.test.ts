@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { assembleRecord, type FilledMainPage, listElement } from '../../../src/bot/record.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
@@ -9,11 +9,20 @@ import {
   indexBot,
   type IndexedBot,
   MutableBotIndex,
+  findImages,
+  listPageImages,
+  type BotReading,
+  readBot,
 } from '../../../src/catalogue/store/bot-index.ts';
 import { withDefaults } from '../../../src/catalogue/page/page.ts';
+import type { BotRecord } from '../../../schemas/types.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { idsOf } from '../../support/lists.ts';
+import { hostilePages } from '../../support/hostile-pages.ts';
+import { readCases } from '../../support/fixture-lines.ts';
+import { type Pages, toFiles } from '../../support/page-file.ts';
 
 function bot(id: string, name = 'Homer'): IndexedBot {
   const locale = parseLocale('en');
@@ -67,40 +76,28 @@ describe('an indexed bot', () => {
   });
 
   it('has a digest that is the same for the same bytes, and another for others', () => {
-    strictEqual(bot('7').digest, bot('7').digest);
-    notStrictEqual(bot('7').digest, bot('7', 'Marge').digest);
-    match(bot('7').digest, /^[\w-]{27}$/);
+    const [digest, ...others] = [bot('7'), bot('7'), bot('7', 'Marge')].map((one) => one.digest);
+    match(digest ?? '', /^[\w-]{27}$/);
+    deepStrictEqual(
+      others.map((other) => other === digest),
+      [true, false],
+    );
   });
 });
 
 describe('the index', () => {
-  it('grows its version with each change and with nothing else', () => {
-    const index = new MutableBotIndex();
-    const versions = [
-      () => index.set(bot('7')),
-      () => index.set(bot('7')),
-      () => index.delete(botId('7')),
-    ].map((change) => {
-      change();
-      index.all();
-      return index.version;
-    });
-    deepStrictEqual(versions, [1, 2, 3]);
-    index.delete(botId('7'));
-    strictEqual(index.version, 3);
-  });
-
-  it('returns the same array until something changes, and never changes one that it returned', () => {
+  it('grows its version with each change, returns the same array until then, and never changes one', () => {
     const index = new MutableBotIndex();
     index.set(bot('7'));
     index.set(bot('30'));
-    const before = index.all();
+    const [before, { version }] = [index.all(), index];
     strictEqual(index.all(), before);
     const copy = [...before];
     index.set(bot('7', 'Marge'));
     index.delete(botId('30'));
+    index.delete(botId('30'));
     index.set(bot('200'));
-    index.all();
+    deepStrictEqual([idsOf(index.all()), index.version], [['7', '200'], version + 3]);
     deepStrictEqual(before, copy);
   });
 
@@ -160,5 +157,70 @@ describe('the index', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('the images in a page', () => {
+  it('are those of Markdown and HTML, each once', () => {
+    const text = `![a](https://e.org/1.png "A") [![b](<https://e.org/2.png>)](https://e.org)
+      <img alt="c" src='https://e.org/3.png?a=1&amp;b=2'><IMG SRC=https://e.org/4.png> ![d](https://e.org/1.png)
+      ![e](http://e.org/5.png) ![f](data:image/png;base64,AAAA) [g](https://e.org/6.png) ![h](/7.png)`;
+    deepStrictEqual(findImages(text), [
+      'https://e.org/1.png',
+      'https://e.org/2.png',
+      'https://e.org/3.png?a=1&b=2',
+      'https://e.org/4.png',
+    ]);
+  });
+
+  it('are a hundred at most, and found before a test is given up in any text', () => {
+    const many = Array.from({ length: 500 }, (_, i) => `![](https://e.org/${i})`).join('');
+    strictEqual(findImages(many).length, 100);
+    for (const text of [...Object.values(hostilePages), '!['.repeat(10_000), '<img '.repeat(4_000)])
+      findImages(text);
+  });
+
+  it('of a bot are those of all its languages, the default one first', () => {
+    const page = (name: string): string => `![](https://e.org/${name}.png) ![](https://e.org/both.png)`;
+    const bot = sampleBot('7', { en: ['Seven', 'x', page('en')], fr: ['Sept', 'x', page('fr')] });
+    const names = listPageImages(bot).map((url) => /([a-z]+)\.png/.exec(url)?.[1]);
+    deepStrictEqual(names, ['en', 'both', 'fr']);
+    deepStrictEqual(listPageImages(sampleBot('8')), []);
+  });
+});
+
+const id = botId('190519304972663312');
+
+function read(pages: Pages, previous?: IndexedBot): BotReading {
+  return readBot(id, toFiles(id, pages), previous, toSettings());
+}
+
+/** Returns the bot that is served, its files, and the faults. */
+function describeReading({ bot, faults }: BotReading, previous: IndexedBot | undefined): string[] {
+  const rules = faults.map(({ path, rule }) => `${path.split('.')[1]} ${rule}`);
+  if (bot === undefined) return rules;
+  const { contents, category, nsfw, verified } = JSON.parse(bot.record.toString()) as BotRecord;
+  const names = Object.entries(contents).map(([locale, { name }]) => `${locale} ${name}`);
+  const files = bot.files.map(({ locale, main, size }) => `${locale}${main ? ' (main)' : ''} ${size}`);
+  const keys = `${category}, nsfw ${nsfw}, verified ${verified}`;
+  return [
+    `serves ${names.join(', ')}, ${keys}${bot === previous ? ', as before' : ''}`,
+    `of ${files.join(', ')}`,
+    ...rules,
+  ];
+}
+
+describe('a bot', () => {
+  for (const { title, input, expected } of readCases('bot-readings'))
+    it(title, () => {
+      const [before, after] = input.split(' → ').map((json) => JSON.parse(json) as Pages | null);
+      const previous = before ? read(before).bot : undefined;
+      deepStrictEqual(describeReading(read(after ?? {}, previous), previous), expected);
+    });
+
+  it('is listed with each file as Git knows it, also with a faulty one as that was when it was valid', () => {
+    const before = read({ en: {}, fr: ['Homère', 'Répond.'] }).bot;
+    for (const { sha } of before?.files ?? []) match(sha, /^[0-9a-f]{40}$/);
+    deepStrictEqual(read({ en: {}, fr: '---\n{"name": }\n---\n' }, before).bot?.files, before?.files);
   });
 });

@@ -1,11 +1,12 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import { eventually } from '../../support/eventually.ts';
+import { holdIntervals } from '../../support/intervals.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
 import { testRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
@@ -28,11 +29,7 @@ describe('a catalogue follows its files:', () => {
     const seen = new Map(['7', '30', '200', '8'].map((id) => [id, new Set([record(id)])]));
     catalogue.store.on('change', (id) => seen.get(id)?.add(record(id)));
 
-    const texts = {
-      '7': named('New', long),
-      '30': named('New', `${long}More.`),
-      '200': named('New', long),
-    };
+    const texts = { '7': named('New', long), '30': named('New', `${long}More.`), '200': named('New', long) };
     const halves = { '7': 40, '30': 4000, '200': 3000, '8': 3000 };
     const whole = { ...texts, '8': named('New', long) };
     for (const [id, text] of Object.entries(whole)) {
@@ -52,22 +49,18 @@ describe('a catalogue follows its files:', () => {
     deepStrictEqual(catalogue.store.faults(), []);
   });
 
-  it('an atomic save by rename', async () => {
-    const { root, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
-    write({ '.7.tmp': named('New', 'Another end.') });
-    renameSync(join(root, '.7.tmp'), join(root, pagePath('7')));
-    await eventually(() => name('7') === 'New');
-  });
-
-  it('a save by an editor that moves the file away first never misses the bot', async () => {
+  it('a save by an editor that replaces the file, or moves it away first, never misses the bot', async () => {
     const { root, catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
     let missing = false;
     catalogue.store.on('change', (id) => (missing ||= catalogue.store.bots.get(id) === undefined));
+    write({ '.7.tmp': named('New', 'Another end.') });
+    renameSync(join(root, '.7.tmp'), join(root, pagePath('7')));
+    await eventually(() => name('7') === 'New');
     renameSync(join(root, pagePath('7')), join(root, `${pagePath('7')}~`));
     await rest(20);
-    write({ [pagePath('7')]: named('New') });
+    write({ [pagePath('7')]: named('Newer') });
     rmSync(join(root, `${pagePath('7')}~`));
-    await eventually(() => name('7') === 'New');
+    await eventually(() => name('7') === 'Newer');
     strictEqual(missing, false);
   });
 
@@ -89,16 +82,13 @@ describe('a catalogue follows its files:', () => {
     });
     const names = new Set<string | undefined>();
     catalogue.store.on('change', (id) => names.add(catalogue.store.bots.get(id)?.facts.name));
-    write({
-      [pagePath('7', 'fr')]: named('Huit'),
-      [pagePath('7', 'en')]: translation('Eight', 'Answers.'),
-    });
+    write({ [pagePath('7', 'fr')]: named('Huit'), [pagePath('7', 'en')]: translation('Eight', 'Answers.') });
     await eventually(() => deepStrictEqual(localesOf(catalogue), ['fr', 'en']));
     deepStrictEqual([...names], ['Huit']);
     deepStrictEqual(catalogue.store.faults(), []);
   });
 
-  it('a folder that is renamed away and back', async () => {
+  it('a folder that is renamed away and back, or replaced at once', async () => {
     const { root, write, name } = await openCatalogue({
       [pagePath('7')]: named('Seven'),
       [pagePath('30')]: named('Thirty'),
@@ -108,8 +98,31 @@ describe('a catalogue follows its files:', () => {
     strictEqual(name('30'), 'Thirty');
     renameSync(join(root, 'away'), join(root, 'bots/007'));
     await eventually(() => name('7') === 'Seven');
-    write({ [pagePath('7')]: named('New') });
-    await eventually(() => name('7') === 'New');
+    rmSync(join(root, 'bots/007'), { recursive: true });
+    for (const text of ['New', 'Newer']) {
+      write({ [pagePath('7')]: named(text) });
+      await eventually(() => name('7') === text);
+    }
+  });
+
+  it('another bots/ that takes the place of the first at once, which has its inode on ext4', async () => {
+    const pass = holdIntervals();
+    const { root, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
+    rmSync(join(root, 'bots'), { recursive: true });
+    write({ [pagePath('7')]: named('Seven') });
+    pass(1);
+    await eventually(() => name('7') === 'Seven');
+    write({ [pagePath('1007')]: named('New'), [pagePath('8')]: named('Eight') });
+    await eventually(() => name('1007') === 'New' && name('8') === 'Eight');
+  });
+
+  it('with one inotify watch a folder, and none a file', async () => {
+    const watchesOf = async (...ids: string[]): Promise<number> => {
+      const before = inotifyWatches();
+      await openCatalogue(Object.fromEntries(ids.map((id) => [pagePath(id), named('Bot')])));
+      return inotifyWatches() - before;
+    };
+    strictEqual((await watchesOf('7', '1007', '2007', '8', '9')) - (await watchesOf('7')), 2);
   });
 
   it('two writes 20 ms apart, the last of which is served', async () => {
@@ -181,4 +194,16 @@ describe('a catalogue follows its files:', () => {
 /** Returns the languages of bot 7, the default one first. */
 function localesOf(catalogue: Catalogue): readonly string[] | undefined {
   return catalogue.store.bots.get(botId('7'))?.facts.locales;
+}
+
+/** Returns the number of inotify watches of this process. */
+function inotifyWatches(): number {
+  const texts = readdirSync('/proc/self/fdinfo').map((name) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${name}`, 'utf8');
+    } catch {
+      return '';
+    }
+  });
+  return texts.join('').match(/^inotify /gm)?.length ?? 0;
 }

@@ -1,7 +1,8 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync, chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
+import { execFileSync } from 'node:child_process';
 import { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -23,13 +24,10 @@ describe('a catalogue', () => {
     deepStrictEqual(catalogue.status, { ready: true, watcherFault: null, folderFault: null });
   });
 
-  it('cannot be read where there is no bots/', async () => {
+  it('cannot be read where there is no bots/, and may be empty', async () => {
     const catalogue = new Catalogue({ root: tempFolder(), log: silentLog, snapshot: null });
     await rejects(catalogue.load(), { name: 'UserError', message: /has no folder bots\/: make a catalogue/ });
     await catalogue.close();
-  });
-
-  it('may be empty', async () => {
     const { write, name } = await openCatalogue({ 'bots/.gitkeep': '' });
     write({ [pagePath('7')]: named('Seven') });
     await eventually(() => name('7') === 'Seven');
@@ -199,5 +197,71 @@ describe('a catalogue', () => {
     for (const id of ids) write({ [pagePath(id)]: named('Last') });
     const fresh = await openCatalogue({}, { root });
     await eventually(() => deepStrictEqual(catalogue.store.bots.all(), fresh.catalogue.store.bots.all()));
+  });
+});
+
+const good = { [pagePath('7')]: mainPage({ name: 'Seven' }) };
+
+describe('a catalogue names', () => {
+  it('what is no page by its path, and serves the others', async () => {
+    const { faults, name } = await openCatalogue({
+      ...good,
+      'bots/notes.txt': '',
+      'bots/7/7.en.md': mainPage(),
+      'bots/007/README.md': '',
+      'bots/007/.7.en.md.swp': '',
+      'bots/007/30.en.md': mainPage(),
+      'bots/007/7.EN.md': mainPage(),
+      'bots/007/deeper/7.en.md': mainPage(),
+      'bots/124': 'a file where a folder should be',
+    });
+    deepStrictEqual(faults(), [
+      'bots/007/.7.en.md.swp stray-file',
+      'bots/007/30.en.md wrong-folder',
+      'bots/007/7.EN.md wrong-locale',
+      'bots/007/README.md stray-file',
+      'bots/007/deeper stray-file',
+      'bots/124 stray-file',
+      'bots/7 stray-file',
+      'bots/notes.txt stray-file',
+    ]);
+    strictEqual(name('7'), 'Seven');
+  });
+
+  it('a folder that is a symbolic link, and reads nothing through it', async () => {
+    const root = tempFolder();
+    writeFiles(root, { ...good, 'outside/30.en.md': mainPage() });
+    symlinkSync(join(root, 'outside'), join(root, 'bots/030'));
+    const { faults, name } = await openCatalogue({}, { root });
+    deepStrictEqual(faults(), ['bots/030 stray-file']);
+    strictEqual(name('30'), undefined);
+  });
+
+  it('such things when they come later, and forgets them when they go', async () => {
+    const { root, faults, write } = await openCatalogue(good);
+    for (const path of ['bots/007/README.md', 'bots/notes.txt']) {
+      write({ [path]: '' });
+      await eventually(() => deepStrictEqual(faults(), [`${path} stray-file`]));
+      rmSync(join(root, path));
+      await eventually(() => deepStrictEqual(faults(), []));
+    }
+  });
+
+  it('a page that may not be read, until it may', async function () {
+    const root = tempFolder();
+    writeFiles(root, good);
+    execFileSync('chmod', ['-R', 'a+rX', root]);
+    chmodSync(join(root, pagePath('7')), 0);
+    const asRoot = process.geteuid?.() === 0;
+    if (asRoot) process.seteuid?.(65534);
+    try {
+      const { faults } = await openCatalogue({}, { root });
+      deepStrictEqual(faults(), [`${pagePath('7')} regular-file`]);
+      if (asRoot) process.seteuid?.(0);
+      chmodSync(join(root, pagePath('7')), 0o644);
+      await eventually(() => faults().length === 0);
+    } finally {
+      if (asRoot) process.seteuid?.(0);
+    }
   });
 });

@@ -1,28 +1,20 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { BotshelfError } from '../../../src/lib/errors.ts';
 import { type CurrentFile, planBatch, readCurrentFile } from '../../../src/git/branch/batch.ts';
-import { unmerged } from '../../../src/git/branch/git-index.ts';
 import { keyEditor, setKey } from '../../support/keys.ts';
 
 const file = { file: { id: 'a'.repeat(40), mode: '100755' }, text: 'a: 1\n' };
 const place = { prefix: 'shelf/', hash: 'sha1' } as const;
 
 describe('the plan of a batch', () => {
-  it('applies the edits of a file one after the other, and replaces it once', () => {
+  it('applies the edits of a file one after the other, and replaces it once, or not where they end where they began', () => {
     const edits = [setKey('x', 'a', 2), setKey('x', 'b', 3), setKey('x', 'a', 4)];
-    const { changes, contents, outcomes } = planBatch(edits, new Map([['shelf/x', file]]), place, keyEditor);
-    strictEqual(changes.length, 1);
+    const files = new Map([['shelf/x', file]]);
+    const { changes, contents } = planBatch(edits, files, place, keyEditor);
+    deepStrictEqual([changes.length, changes[0]?.after?.mode], [1, '100755']);
     strictEqual(contents.get('shelf/x')?.toString(), 'a: 4\nb: 3\n');
-    strictEqual(changes[0]?.after?.mode, '100755');
-    deepStrictEqual(
-      outcomes.map(({ kind }) => kind),
-      ['written', 'written', 'written'],
-    );
-  });
-
-  it('replaces nothing where the changes end where they began', () => {
-    const edits = [setKey('x', 'a', 2), setKey('x', 'a', 1)];
-    strictEqual(planBatch(edits, new Map([['shelf/x', file]]), place, keyEditor).changes.length, 0);
+    const back = [setKey('x', 'a', 2), setKey('x', 'a', 1)];
+    strictEqual(planBatch(back, files, place, keyEditor).changes.length, 0);
   });
 
   it('refuses an edit of a file that cannot be edited, or that the editor refuses, and makes the others', () => {
@@ -55,55 +47,26 @@ describe('the plan of a batch', () => {
 
 describe('a file that edits are planned on', () => {
   const id = 'a'.repeat(40);
-  const content = Buffer.from('ä');
   const tip = { id, mode: '100644' };
-  const read = (
-    file: typeof tip | null,
-    entry: string | null | typeof unmerged,
-    seen: { id: string | null; content: Buffer | undefined } | Error | undefined,
-    failure?: string,
-  ): string => {
-    const found = seen instanceof Error || seen === undefined ? seen : { ...seen, stat: undefined };
-    const files = new Map(found && [['x', found]]);
-    const { text, refusal } = readCurrentFile('x', file, { index: new Map([['x', entry]]), files }, failure);
-    return refusal === undefined ? String(text) : `${refusal.code}: ${refusal.message.split(/[:(] ?/)[0]}`;
-  };
-
-  const uncommitted = "edit-conflict: x has uncommitted edits in the service's clone";
-  const unavailable = 'unusable-page: x';
-  const cases: [what: string, args: Parameters<typeof read>, wanted: string][] = [
-    ['is read', [tip, id, { id, content }], 'ä'],
-    ['may be missing', [null, null, { id: null, content: undefined }], 'null'],
-    [
-      'is refused while it is behind the branch',
-      [tip, id, { id, content }, 'is read-only'],
-      `${unavailable} is behind the branch`,
-    ],
-    ['is refused where it cannot be read', [tip, id, new Error('EIO')], `${unavailable} cannot be read `],
-    ['is refused where it was not looked at', [tip, id, undefined], `${unavailable} cannot be read `],
-    [
-      'is refused in a conflict',
-      [tip, unmerged, { id, content }],
-      "edit-conflict: x is in conflict in a merge in the service's clone",
-    ],
-    ['is refused with other bytes in the index', [tip, 'b', { id, content }], uncommitted],
-    ['is refused with other bytes in the work tree', [tip, id, { id: 'b', content }], uncommitted],
-    ['is refused where a person adds it', [null, null, { id, content }], uncommitted],
-    [
-      'is refused as a link',
-      [{ id, mode: '120000' }, id, { id, content }],
-      `${unavailable} is no regular file`,
-    ],
-    [
-      'is refused where it is too large',
-      [tip, id, { id, content: undefined }],
-      `${unavailable} has more than 10 MiB`,
-    ],
-    [
-      'is refused where it is no text',
-      [tip, id, { id, content: Buffer.from([0xff]) }],
-      `${unavailable} is not UTF-8`,
-    ],
+  const page = { id, content: Buffer.from('ä'), stat: undefined };
+  // A file in conflict, or with edits that are not committed, is one of test/scenarios/commit-people.test.ts.
+  const cases: [what: string, wanted: string, seen?: object, file?: typeof tip, failure?: string][] = [
+    ['is read', 'ä', page],
+    ['is refused while it is behind the branch', 'x is behind the branch', page, tip, 'is read-only'],
+    ['is refused where it cannot be read', 'x cannot be read ', new Error('EIO')],
+    ['is refused where it was not looked at', 'x cannot be read '],
+    ['is refused as a link', 'x is no regular file', page, { id, mode: '120000' }],
+    ['is refused where it is too large', 'x has more than 10 MiB', { ...page, content: undefined }],
+    ['is refused where it is no text', 'x is not UTF-8', { ...page, content: Buffer.from([0xff]) }],
   ];
-  for (const [what, args, wanted] of cases) it(what, () => strictEqual(read(...args), wanted));
+  for (const [what, wanted, seen, file = tip, failure] of cases)
+    it(what, () => {
+      const inspection = {
+        index: new Map([['x', id]]),
+        files: new Map(seen && [['x', seen as typeof page]]),
+      };
+      const { text, refusal } = readCurrentFile('x', file, inspection, failure);
+      if (refusal !== undefined) strictEqual(refusal.code, 'unusable-page');
+      strictEqual(refusal?.message.split(/[:(] ?/)[0] ?? text, wanted);
+    });
 });

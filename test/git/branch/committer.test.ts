@@ -12,12 +12,14 @@ const path = 'bots/312/190519304972663312.en.md';
 const text = 'name: Homer\ncategory: fun\n';
 
 describe('a committer', () => {
-  it('commits a change, and leaves work tree and index clean', async () => {
+  it('commits a change, leaves work tree and index clean, and commits nothing where nothing changes', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
+    strictEqual(await committer.commit(setKey(path, 'category', 'fun')), null);
     const commit = await committer.commit(setKey(path, 'category', 'music'));
     const after = 'name: Homer\ncategory: music\n';
     strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+    strictEqual(repository.git('rev-list', '--count', 'HEAD'), '2');
     strictEqual(repository.git('show', `HEAD:${path}`), after.trim());
     strictEqual(repository.read(path), after);
     strictEqual(repository.status(), '');
@@ -34,13 +36,6 @@ describe('a committer', () => {
     repository.git('config', 'user.email', 'shelf@example.org');
     await committerOn(repository.folder).commit(setKey(path, 'category', 'music'));
     strictEqual(repository.git('log', '-1', '--format=%an <%ae>'), 'Shelf of bots <shelf@example.org>');
-  });
-
-  it('commits nothing where the text is as wanted already', async () => {
-    const repository = testRepository({ [path]: text });
-    const head = repository.git('rev-parse', 'HEAD');
-    strictEqual(await committerOn(repository.folder).commit(setKey(path, 'category', 'fun')), null);
-    strictEqual(repository.git('rev-parse', 'HEAD'), head);
   });
 
   it('rejects the change that throws, and commits the others of its batch', async () => {
@@ -68,23 +63,18 @@ describe('a committer', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('makes the first commit of a repository that has none', async () => {
+  it('makes the first commit of a repository that has none, but moves no branch without one', async () => {
     const repository = testRepository();
     repository.git('switch', '-q', '--orphan', 'empty');
     const committer = committerOn(repository.folder);
+    await rejects(
+      committer.move(async () => undefined),
+      (error) =>
+        isUnavailable(error) && /the branch has no commit yet: make the first one/.test(error.message),
+    );
     await committer.commit({ ...setKey(path, 'name', 'New'), creates: true });
     strictEqual(repository.git('rev-list', '--count', 'HEAD'), '1');
     strictEqual(repository.git('ls-files', path), path);
-  });
-
-  it('moves no branch that has no commit, and says so', async () => {
-    const repository = repositoryIn(tempFolder());
-    repository.git('init', '-q', '-b', 'main');
-    const prepare = async (): Promise<undefined> => undefined;
-    await rejects(committerOn(repository.folder).move(prepare), (error) => {
-      match(String(error), /the branch has no commit yet: make the first one/);
-      return isUnavailable(error);
-    });
   });
 
   it('keeps the modes of files, in Git and on disk', async () => {
@@ -96,6 +86,15 @@ describe('a committer', () => {
     await committer.commit(setKey(path, 'category', 'music'));
     strictEqual(statSync(join(repository.folder, path)).mode & 0o777, 0o750);
     match(repository.git('ls-tree', 'HEAD', path), /^100755 /);
+  });
+
+  it('stages nothing that a person has written right before it, at the same size', async () => {
+    const other = 'bots/001/1.en.md';
+    const repository = testRepository({ [path]: text, [other]: text });
+    repository.git('status');
+    repository.write(other, text.replace('fun', 'FUN'));
+    await committerOn(repository.folder).commit(setKey(path, 'category', 'music'));
+    strictEqual(repository.status(), `M ${other}`);
   });
 
   it('works in a folder of the repository', async () => {
@@ -137,7 +136,10 @@ describe('a committer', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('says so, and heals by itself, when the folder is in no repository', async () => {
+  it('says so, and heals by itself, when the folder is in no repository, or a bare one', async () => {
+    const bare = tempFolder();
+    testRepository().git('init', '-q', '--bare', bare);
+    await rejects(committerOn(bare).commit(setKey(path, 'a', 'b')), /is a bare repository/);
     const folder = tempFolder();
     const committer = committerOn(folder);
     deepStrictEqual(committer.outdatedPaths(), []);
@@ -147,12 +149,6 @@ describe('a committer', () => {
     });
     testRepository({ [path]: text }, folder);
     notStrictEqual(await committer.commit(setKey(path, 'category', 'music')), null);
-  });
-
-  it('says so when the folder is a bare repository', async () => {
-    const folder = tempFolder();
-    testRepository().git('init', '-q', '--bare', folder);
-    await rejects(committerOn(folder).commit(setKey(path, 'a', 'b')), /is a bare repository/);
   });
 
   it('refuses changes once it is closed, after those it has taken', async () => {

@@ -13,6 +13,10 @@ import { recordedLog } from '../../support/recorded-log.ts';
 import { testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
+/** The path of the only socket in a lock. */
+const socketIn = (folder: string): string =>
+  join(folder, 'botshelf.lock', readdirSync(join(folder, 'botshelf.lock'))[0] ?? '');
+
 const holderName = `process ${process.pid} on ${hostname()}`;
 
 describe('the instance lock', () => {
@@ -43,9 +47,8 @@ describe('the instance lock', () => {
   it('is not lost when somebody asks who has it and does not wait for the answer', async () => {
     const folder = tempFolder();
     const lock = await takeInstanceLock(folder);
-    const [name = ''] = readdirSync(join(folder, 'botshelf.lock'));
     for (let n = 0; n < 20; n++) {
-      const socket = connect(join(folder, 'botshelf.lock', name));
+      const socket = connect(socketIn(folder));
       await once(socket, 'connect');
       socket.destroy();
     }
@@ -69,8 +72,7 @@ describe('the instance lock', () => {
     const respond = async (request: string): Promise<string> => String(requests.push(request));
     const lock = await takeInstanceLock(folder, { respond });
     deepStrictEqual(await askHolder(folder, 'one'), { holder: holderName, response: '1', isTaken: true });
-    const [name = ''] = readdirSync(join(folder, 'botshelf.lock'));
-    const path = join(folder, 'botshelf.lock', name);
+    const path = socketIn(folder);
     strictEqual(statSync(path).mode & 0o777, 0o600);
     for (const sent of ['x'.repeat(101), 'x'.repeat(100_000), 'cut off', '']) {
       const socket = connect(path);
@@ -96,17 +98,13 @@ describe('the instance lock', () => {
     deepStrictEqual(readdirSync(join(folder, 'botshelf.lock')), ['other']);
   });
 
-  it('is taken over when what is no socket stands where one should', async () => {
+  it('is taken over when what is no socket stands where one should, and leaves nothing where it cannot be', async () => {
     const folder = tempFolder();
     mkdirSync(join(folder, 'botshelf.lock/0/1'), { recursive: true });
     writeFileSync(join(folder, 'botshelf.lock/1'), '');
     symlinkSync('missing', join(folder, 'botshelf.lock/2'));
     await (await takeInstanceLock(folder)).release();
     deepStrictEqual(readdirSync(folder), []);
-  });
-
-  it('leaves nothing where it cannot be taken', async () => {
-    const folder = tempFolder();
     writeFileSync(join(folder, 'botshelf.lock'), '');
     await rejects(takeInstanceLock(folder), { code: 'ENOTDIR' });
     deepStrictEqual(readdirSync(folder), ['botshelf.lock']);

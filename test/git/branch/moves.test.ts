@@ -98,10 +98,7 @@ describe('a commit of the service', () => {
       symlinkSync('botshelf', folder);
     };
     const committer = committerOn(repository.folder, { branch: { publish } });
-    const unconfirmed = {
-      code: 'unavailable',
-      message: /saved in Git, but the disk did not confirm it/,
-    };
+    const unconfirmed = { code: 'unavailable', message: /saved in Git, but the disk did not confirm it/ };
     await rejects(moveTo(committer, commit, new Map([['refs/botshelf/base', commit]])), unconfirmed);
     strictEqual(repository.git('rev-parse', 'HEAD'), commit);
     await rejects(committer.commit(setKey(path, 'category', 'music')), unconfirmed);
@@ -184,45 +181,28 @@ describe('a move of the branch', () => {
   });
 
   it('leaves a file with uncommitted edits as it is, names it until it is clean, and brings every other @slow', async () => {
-    const repository = testRepository({ [path]: text, [other]: text, 'bots/003/3.en.md': text });
+    const [third, last] = ['bots/003/3.en.md', 'bots/004/4.en.md'];
+    const repository = testRepository({ [path]: text, [other]: text, [third]: text, [last]: text });
     const changed = text.replace('fun', 'music');
     const commit = prepared(repository, () => {
-      repository.write(path, changed);
-      repository.write('bots/003/3.en.md', changed);
+      for (const name of [path, third, last]) repository.write(name, changed);
     }, [other]);
     const edited = text.replace('The page.', 'A better page.');
-    repository.write(path, edited);
-    repository.write(other, text.replace('The page.', 'Not to be lost.'));
+    for (const name of [path, other, last]) repository.write(name, edited);
     const committer = committerOn(repository.folder);
     await moveTo(committer, commit);
     strictEqual(repository.git('rev-parse', 'HEAD'), commit);
-    strictEqual(repository.read(path), edited);
-    strictEqual(repository.read(other), text.replace('The page.', 'Not to be lost.'));
-    strictEqual(repository.read('bots/003/3.en.md'), changed);
-    deepStrictEqual(
-      committer
-        .outdatedPaths()
-        .map((each) => each.path)
-        .toSorted(),
-      [other, path],
-    );
+    for (const name of [path, other, last]) strictEqual(repository.read(name), edited);
+    strictEqual(repository.read(third), changed);
+    const outdated = (): string[] => committer.outdatedPaths().map((each) => each.path);
+    deepStrictEqual(outdated().toSorted(), [other, last, path]);
     await eventually(() => repository.tryGit('checkout', '-q', '--', path) === 0);
     rmSync(join(repository.folder, other));
-    await eventually(() => deepStrictEqual(committer.outdatedPaths(), []));
+    await eventually(() => deepStrictEqual(outdated(), [last]));
     strictEqual(repository.read(path), changed);
-    strictEqual(repository.status(), '');
-  });
-
-  it('brings a file that is clean again at the latest when the service stops', async () => {
-    const repository = testRepository({ [path]: text });
-    const changed = text.replace('fun', 'music');
-    const commit = prepared(repository, () => repository.write(path, changed));
-    repository.write(path, 'edited');
-    const committer = committerOn(repository.folder);
-    await moveTo(committer, commit);
-    await eventually(() => repository.tryGit('checkout', '-q', '--', path) === 0);
+    await eventually(() => repository.tryGit('checkout', '-q', '--', last) === 0);
     await committer.close();
-    strictEqual(repository.read(path), changed);
+    strictEqual(repository.read(last), changed, 'at the latest when the service stops');
     strictEqual(repository.status(), '');
   });
 

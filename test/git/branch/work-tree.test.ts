@@ -1,13 +1,23 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { BotshelfError } from '../../../src/lib/errors.ts';
 import type { FileChange } from '../../../src/git/history.ts';
 import type { Repository } from '../../../src/git/repository.ts';
-import { WorkTree } from '../../../src/git/branch/work-tree.ts';
+import { IntentLog, WorkTree } from '../../../src/git/branch/work-tree.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { openUntilEnd } from '../../support/opened.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { needs } from '../../support/tools.ts';
 
 const branch = 'refs/heads/main';
@@ -27,27 +37,17 @@ describe('the work tree', () => {
   afterEach(async () => await workTree.close());
 
   it('shows nothing of an update before it is applied, and all of it after', async () => {
-    const plan = await planCommit({ a: 'new\n' });
-    const update = await workTree.prepare(plan);
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
     strictEqual(clone.read('a'), 'a\n');
     await workTree.apply(update);
-    strictEqual(clone.read('a'), 'new\n');
-    strictEqual(clone.status(), '');
-    deepStrictEqual(workTree.outdated(), []);
+    isClean('new\n');
   });
 
-  it('shows nothing of an update whose branch did not move', async () => {
-    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+  it('shows nothing of an update whose branch did not move, and leaves no new file staged', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
     clone.git('update-ref', branch, 'HEAD~');
     await workTree.abandon(update, new Error('git failed'));
-    deepStrictEqual(workTree.outdated(), []);
-    strictEqual(clone.read('a'), 'a\n');
-    strictEqual(clone.status(), '');
-  });
-
-  it('leaves no new file staged where the branch did not move', async () => {
-    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
-    await workTree.abandon(update, new Error('git failed'));
+    isClean('a\n');
     deepStrictEqual(stagedFiles(), []);
   });
 
@@ -84,8 +84,7 @@ describe('the work tree', () => {
     await workTree.abandon(update, new BotshelfError('unknown-outcome', 'git failed'));
     deepStrictEqual(workTree.outdated(), [{ path: 'a', reason: 'may be committed', failed: true }]);
     await workTree.finish();
-    strictEqual(clone.read('a'), 'new\n');
-    strictEqual(clone.status(), '');
+    isClean('new\n');
   });
 
   it('keeps what a person edits after the inspection, until it is as it was', async () => {
@@ -109,9 +108,7 @@ describe('the work tree', () => {
     rmSync(repository.staging);
     mkdirSync(repository.staging);
     await workTree.apply(await workTree.prepare(await planCommit({ a: 'third\n' })));
-    strictEqual(clone.read('a'), 'third\n');
-    strictEqual(clone.status(), '');
-    deepStrictEqual(workTree.outdated(), []);
+    isClean('third\n');
   });
 
   it('forgets what it could not write once the branch does not have it: a path of Git, below a link, of a folder', async () => {
@@ -127,12 +124,37 @@ describe('the work tree', () => {
     deepStrictEqual(clone.git('diff', '--cached', '--name-only', 'HEAD'), '');
   });
 
-  it('finishes what a crash interrupted, from the intents', async () => {
+  it('finishes what a crash interrupted, from the intents, of which the last may be torn', async () => {
     await workTree.prepare(await planCommit({ a: 'new\n' }));
     await workTree.close();
+    const intents = join(clone.folder, '.git/botshelf/intents');
+    appendFileSync(intents, '[{"path":"torn');
     workTree = await open();
-    strictEqual(clone.read('a'), 'new\n');
-    strictEqual(clone.status(), '');
+    isClean('new\n');
+    await workTree.prepare(await planCommit({ b: 'new\n' }));
+    await workTree.close();
+    workTree = await open();
+    strictEqual(clone.read('b'), 'new\n');
+    isClean('new\n');
+  });
+
+  it('keeps, when the intents are dropped, those that came since and those still to do', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+    clone.write('a', 'by a person\n');
+    await workTree.apply(update);
+    const updates: Awaited<ReturnType<WorkTree['prepare']>>[] = [];
+    let calls = 0;
+    await workTree.tidy(async (work) => {
+      // What came before the first call may be synced, and is dropped.
+      if (++calls === 2) updates.push(await workTree.prepare(await planCommit({ b: 'new\n' })));
+      return await work();
+    });
+    for (const path of ['a', 'b']) match(clone.read('.git/botshelf/intents'), new RegExp(`"path":"${path}"`));
+    for (const next of updates) await workTree.apply(next);
+    clone.write('a', 'a\n');
+    await workTree.finish();
+    isClean('new\n');
+    strictEqual(clone.read('b'), 'new\n');
   });
 
   it('drops the intents once all is durable, and says when something is left', async () => {
@@ -148,16 +170,25 @@ describe('the work tree', () => {
     strictEqual(existsSync(join(clone.folder, '.git/index.lock')), false);
   });
 
+  it('takes the intents of 200,000 files, as an import of another list may have @long', async () => {
+    const after = { mode: '100644', id: 'a'.repeat(40) };
+    const log = new IntentLog({ folder: tempFolder(), gitDir: tempFolder() });
+    await log.read();
+    await log.append(Array.from({ length: 200_000 }, (_, i) => ({ path: String(i), before: null, after })));
+    strictEqual(log.changes().length, 200_000);
+    await log.close();
+  });
+
+  function isClean(a: string): void {
+    deepStrictEqual([clone.read('a'), clone.status(), workTree.outdated()], [a, '', []]);
+  }
+
   function stagedFiles(): string[] {
     return readdirSync(repository.staging).filter((name) => name.startsWith('file-'));
   }
 
   async function open(): Promise<WorkTree> {
-    return await WorkTree.open(repository, {
-      log: silentLog,
-      isExcluded: () => false,
-      maxLockWaitMs: 100,
-    });
+    return await WorkTree.open(repository, { log: silentLog, isExcluded: () => false, maxLockWaitMs: 100 });
   }
 
   /** Moves the branch to a commit with these files, after an inspection, and returns the plan of the update. */

@@ -165,10 +165,4 @@ function unescape(text: string): string {
   );
 }
 
-const letters: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  v: '\v',
-  f: '\f',
-};
+const letters: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', v: '\v', f: '\f' };

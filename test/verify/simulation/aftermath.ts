@@ -6,25 +6,7 @@ import { pagePath } from '../../support/sample.ts';
 import { updateRequest } from '../../support/update-request.ts';
 import { read, readValues } from './actors.ts';
 import { explanations } from './explanations.ts';
-import {
-  type AnsweredWrite,
-  type Commit,
-  type EndState,
-  findDifferences,
-  findLeftovers,
-  findLost,
-  findMisnamed,
-  findUnexplained,
-  findUnexplainedLines,
-  findUnexplainedRewrites,
-  findWrongMerge,
-  findWrongProposals,
-  isDropped,
-  type Operation,
-  type ProposalDeed,
-  type ProposalEnds,
-  type Rewrite,
-} from './models.ts';
+import * as models from './models.ts';
 import { allBots, machineCount, type Plan, stayingBots } from './plan.ts';
 import { describeEvent, type Event } from './recorder.ts';
 import { endMachine, firstValues, type Machine, startMachine, type World } from './world.ts';
@@ -59,7 +41,7 @@ export async function settle(world: World): Promise<void> {
   }
   await eventually(async () => {
     const states = await Promise.all(machines.map(async (machine) => await readEndState(machine, isKnown)));
-    const differences = findDifferences(shared.git(...sharedRefs), states);
+    const differences = models.findDifferences(shared.git(...sharedRefs), states);
     if (differences.length > 0) throw new Error(differences.join('\n'));
   }, 180);
 }
@@ -67,7 +49,7 @@ export async function settle(world: World): Promise<void> {
 async function readEndState(
   { clone, service }: Machine,
   isKnown: (fault: unknown) => boolean,
-): Promise<EndState> {
+): Promise<models.EndState> {
   // Connections that stay open would count among the files of the service.
   const headers = { connection: 'close' };
   const get = async (path: string): Promise<Response> =>
@@ -121,7 +103,7 @@ export async function stop({ machines, shared }: World): Promise<Fault[]> {
     const { clone, index } = machine;
     await endMachine(machine, 'SIGTERM');
     const environ = `BOTSHELF_CATALOGUE=${clone.folder}`;
-    const left = findLeftovers({
+    const left = models.findLeftovers({
       files: readdirSync(clone.folder, { recursive: true, encoding: 'utf8' }),
       worktrees: clone.git('worktree', 'list'),
       broken: checkRepository(clone) + checkRepository(shared),
@@ -186,7 +168,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
   const rewrites = readRewrites(world);
   count('moves of a branch to what lacks a commit', rewrites.length);
   const dropped = rewrites.flatMap((rewrite) => rewrite.dropped);
-  for (const { machine, dropped: lost } of findUnexplainedRewrites(rewrites))
+  for (const { machine, dropped: lost } of models.findUnexplainedRewrites(rewrites))
     faults.push({
       what: `no force push explains that ${machine === null ? 'the remote' : `machine ${machine}`} dropped ${lost.map(({ id }) => id).join(' ')}`,
     });
@@ -204,7 +186,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
           !plan.hasWrongClocks,
         );
         count('operations on registers', operations.length);
-        const stuck = findUnexplained(initial, operations);
+        const stuck = models.findUnexplained(initial, operations);
         if (stuck === 'undecided') count('registers that are undecided', 1);
         if (stuck === undefined || stuck === 'undecided') continue;
         const last = operations
@@ -222,7 +204,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
       const end = events.findLast(
         (event) => event.actor === 'the end' && event.bot === bot && event.seen[key] !== undefined,
       );
-      const what = findWrongMerge(commits, `${bot} ${key}`, end?.seen[key] ?? '');
+      const what = models.findWrongMerge(commits, `${bot} ${key}`, end?.seen[key] ?? '');
       count('merged values');
       if (what !== undefined) faults.push({ what, bot });
     }
@@ -233,33 +215,33 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
         outcome === 'done' && ['post', 'pull', 'commit', 'command', 'accepted'].includes(what),
     )
     .flatMap((event) =>
-      ['website', 'support'].flatMap((key): (Event & AnsweredWrite)[] => {
+      ['website', 'support'].flatMap((key): (Event & models.AnsweredWrite)[] => {
         const value = event.writes[key];
         return value === undefined ? [] : [{ ...event, register: `${event.bot} ${key}`, value }];
       }),
     );
   count('answered writes in the branch', answered.length);
   if (answered.length < 20) faults.push({ what: `only ${answered.length} writes of pages were answered` });
-  for (const event of findLost(commits, answered, rewrites))
+  for (const event of models.findLost(commits, answered, rewrites))
     faults.push({ what: `an answered write is in no commit: ${describeEvent(event)}`, bot: event.bot ?? '' });
   const posts = answered.filter(({ what }) => what === 'post');
-  for (const event of findMisnamed([...commits, ...dropped], posts))
+  for (const event of models.findMisnamed([...commits, ...dropped], posts))
     faults.push({
       what: `an answer names ${event.commit}, which did not make the change: ${describeEvent(event)}`,
       bot: event.bot ?? '',
     });
 
-  const deeds = events.flatMap(({ what, machine, bot, account, writes, outcome }): ProposalDeed[] => {
+  const deeds = events.flatMap(({ what, machine, bot, account, writes, outcome }): models.ProposalDeed[] => {
     const value = writes['proposal'];
     if (account === null || value === undefined || outcome === 'refused') return [];
     return [
       {
-        what: what as ProposalDeed['what'],
+        what: what as models.ProposalDeed['what'],
         proposal: `${bot}/${account}`,
         value,
         isAnswered: outcome === 'done',
         isRewritten: [value, writes['website'] ?? value].some((one) =>
-          isDropped({ machine, register: `${bot} website`, value: one }, rewrites),
+          models.isDropped({ machine, register: `${bot} website`, value: one }, rewrites),
         ),
       },
     ];
@@ -267,7 +249,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
   count('steps of proposals', deeds.length);
   const inBranch = new Set(commits.flatMap(({ writes }) => [...writes.values()]));
   const ends = { ...readProposals(shared), inBranch };
-  for (const what of findWrongProposals(deeds, ends))
+  for (const what of models.findWrongProposals(deeds, ends))
     faults.push({ what, bot: /proposal (\d+)/.exec(what)?.[1] ?? '' });
 
   const minutes = Math.ceil(plan.milliseconds / 60_000);
@@ -286,7 +268,7 @@ export function judge(world: World, plan: Plan, checks: Map<string, number>): Fa
       .filter(({ machine }) => (machine ?? index) === index)
       .map(({ what, start }) => ({ kind: what, start, end: Number.POSITIVE_INFINITY }));
     const troubles = [...world.troubles.filter(({ machine }) => machine === index), ...byPeople];
-    for (const text of findUnexplainedLines(lines, troubles, spared, 60_000 * world.slowness))
+    for (const text of models.findUnexplainedLines(lines, troubles, spared, 60_000 * world.slowness))
       faults.push({ what: `machine ${index} logged ${text}` });
   }
   return faults;
@@ -319,12 +301,12 @@ function listOperations(
   { machine, bot, key }: { readonly machine: number; readonly bot: string; readonly key: string },
   dropped: ReadonlySet<string>,
   areTimesRight: boolean,
-): Operation[] {
-  return events.flatMap((event): Operation[] => {
+): models.Operation[] {
+  return events.flatMap((event): models.Operation[] => {
     const { start, end, outcome, byGit, what } = event;
     const label = describeEvent(event);
     const isHere = event.machine === machine;
-    const operations: Operation[] = [];
+    const operations: models.Operation[] = [];
     if (event.bot !== bot) return operations;
     const seen = event.seen[key];
     if (isHere && seen !== undefined) operations.push({ kind: 'read', value: seen, start, end, label });
@@ -349,7 +331,7 @@ function listOperations(
 }
 
 /** Finds in the reflogs of the remote and of all machines each move of a branch to a commit without all that it had. */
-function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[] {
+function readRewrites({ shared, machines, rewrites, restores }: World): models.Rewrite[] {
   const remoteTips = readMoves(shared.folder).flatMap(({ from, to }) => [from, to]);
   const places = [
     { index: null, clone: shared, gitFolder: shared.folder },
@@ -365,7 +347,7 @@ function readRewrites({ shared, machines, rewrites, restores }: World): Rewrite[
           !restores.some((one) => one === to && isAncestor(to, from)) ||
           rewrites.some(({ old, commit }) => old === from && commit === to),
       )
-      .map(({ from, to }): Rewrite => {
+      .map(({ from, to }): models.Rewrite => {
         const isReplay = clone
           .git('log', '-1', '--format=%s', to)
           .startsWith('Replay, on the rewritten branch');
@@ -425,7 +407,10 @@ function readRegisters(
 }
 
 /** Commits of the remote, parents first: those of the branch, or of other revisions. */
-function readCommits(shared: Pick<TestRepository, 'git' | 'folder'>, ...revisions: string[]): Commit[] {
+function readCommits(
+  shared: Pick<TestRepository, 'git' | 'folder'>,
+  ...revisions: string[]
+): models.Commit[] {
   // The service makes the commits of commands, and names who ran them.
   const format = '--format=commit %H|%P|%an%(trailers:key=Changed-by,separator=%x2c)';
   const log = shared.git(
@@ -487,7 +472,7 @@ function readBlobs(folder: string, ids: readonly string[]): Map<string, string> 
 
 /** Reads from the remote which values of proposals are open, and all in the history of their refs. */
 /** Reads where the proposals are, each by its bot and account, of which a version is known by its website. */
-export function readProposals(shared: Pick<TestRepository, 'git'>): Omit<ProposalEnds, 'inBranch'> {
+export function readProposals(shared: Pick<TestRepository, 'git'>): Omit<models.ProposalEnds, 'inBranch'> {
   const open = new Map<string, string>();
   const values = new Map<string, Set<string>>();
   const closed = new Map<string, Set<string>>();

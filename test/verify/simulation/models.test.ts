@@ -1,41 +1,23 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import {
-  type AnsweredWrite,
-  type Commit,
-  type EndState,
-  findDifferences,
-  findLeftovers,
-  findLost,
-  findMisnamed,
-  findUnexplained,
-  findUnexplainedLines,
-  findUnexplainedRewrites,
-  findWrongMerge,
-  findWrongProposals,
-  type Operation,
-  type ProposalDeed,
-  type Rewrite,
-} from './models.ts';
+import * as models from './models.ts';
 
-const write = (value: string, start: number, end: number, more: Partial<Operation> = {}): Operation => ({
-  kind: 'write',
-  value,
-  start,
-  end,
-  label: `write ${value}`,
-  ...more,
-});
-const read = (value: string, start: number, end: number): Operation => ({
+const write = (
+  value: string,
+  start: number,
+  end: number,
+  more: Partial<models.Operation> = {},
+): models.Operation => ({ kind: 'write', value, start, end, label: `write ${value}`, ...more });
+const read = (value: string, start: number, end: number): models.Operation => ({
   ...write(value, start, end),
   kind: 'read',
   label: `read ${value}`,
 });
-const maybe = (value: string, start: number, staleAfter?: number): Operation => ({
+const maybe = (value: string, start: number, staleAfter?: number): models.Operation => ({
   ...write(value, start, Number.POSITIVE_INFINITY, { mayBe: true }),
   ...(staleAfter !== undefined && { staleAfter }),
 });
-const stuckAt = (...operations: Operation[]): string | undefined => {
-  const stuck = findUnexplained('0', operations);
+const stuckAt = (...operations: models.Operation[]): string | undefined => {
+  const stuck = models.findUnexplained('0', operations);
   return typeof stuck === 'object' ? stuck.label : stuck;
 };
 
@@ -55,7 +37,7 @@ describe('the model of a register', () => {
   });
 
   it('decides also where hundreds of writes may be that nothing tells apart', () => {
-    const not = (value: string, start: number): Operation => ({
+    const not = (value: string, start: number): models.Operation => ({
       ...read(value, start, start + 1),
       kind: 'not',
     });
@@ -72,7 +54,7 @@ describe('the model of a register', () => {
   });
 
   it('refuses an ended token that works, and a current one that does not', () => {
-    const not: Operation = { ...read('a', 5, 6), kind: 'not' };
+    const not: models.Operation = { ...read('a', 5, 6), kind: 'not' };
     strictEqual(stuckAt(write('a', 0, 1), write('b', 2, 3), not, read('b', 7, 8)), undefined);
     strictEqual(stuckAt(write('a', 0, 1), write('b', 2, 3), read('a', 5, 6)), 'read a');
     strictEqual(stuckAt(write('a', 0, 1), { ...not, label: 'not a' }), 'not a');
@@ -90,17 +72,17 @@ describe('the model of the branch', () => {
     id: string,
     parents: string,
     value?: string,
-    by: Commit['by'] = 'post',
+    by: models.Commit['by'] = 'post',
     edited = 0,
-  ): Commit => ({
+  ): models.Commit => ({
     id,
     parents: parents.split(' '),
     by,
     writes: new Map(value === undefined ? [] : [['1 website', value]]),
     edited,
   });
-  const check = (value: string, ...commits: Commit[]): string | undefined =>
-    findWrongMerge(commits, '1 website', value);
+  const check = (value: string, ...commits: models.Commit[]): string | undefined =>
+    models.findWrongMerge(commits, '1 website', value);
 
   it('refuses a value that a later commit has overwritten, or that nobody wrote', () => {
     const line = [commit('a', '', 'x'), commit('b', 'a', 'y'), commit('c', 'b')];
@@ -110,7 +92,7 @@ describe('the model of the branch', () => {
   });
 
   it('refuses a post that wins over people, and an earlier post that wins over a later one', () => {
-    const split = (by: Commit['by']): Commit[] => [
+    const split = (by: models.Commit['by']): models.Commit[] => [
       commit('a', '', 'x'),
       commit('b', 'a', 'y', 'post', 1),
       commit('c', 'a', 'z', by, 2),
@@ -131,7 +113,7 @@ describe('the model of the branch', () => {
   });
 
   const answered = { machine: 1, register: '1 website', value: 'y' };
-  const move = (more: Partial<Rewrite>): Rewrite => ({
+  const move = (more: Partial<models.Rewrite>): models.Rewrite => ({
     machine: 1,
     isForced: false,
     dropped: [commit('b', 'a', 'y')],
@@ -142,8 +124,8 @@ describe('the model of the branch', () => {
   });
 
   it('refuses that an answered write is in no commit, unless a force push dropped it', () => {
-    const find = (value: string, ...moves: Rewrite[]): AnsweredWrite[] =>
-      findLost([commit('a', '', value)], [answered], moves);
+    const find = (value: string, ...moves: models.Rewrite[]): models.AnsweredWrite[] =>
+      models.findLost([commit('a', '', value)], [answered], moves);
     deepStrictEqual(find('y'), []);
     deepStrictEqual(find('x'), [answered]);
     deepStrictEqual(find('x', move({ machine: null, isForced: true })), []);
@@ -151,33 +133,36 @@ describe('the model of the branch', () => {
   });
 
   it('refuses that a machine does not replay what it had not pushed, unless it or the remote had replaced it', () => {
-    const find = (more: Partial<Rewrite>): AnsweredWrite[] => findLost([], [answered], [move(more)]);
+    const find = (more: Partial<models.Rewrite>): models.AnsweredWrite[] =>
+      models.findLost([], [answered], [move(more)]);
     deepStrictEqual(find({}), [answered]);
     deepStrictEqual(find({ before: new Map([['1 website', 'z']]) }), []);
     deepStrictEqual(find({ remote: new Map([['1 website', 'z']]) }), []);
     deepStrictEqual(find({ machine: 2, remote: new Map([['1 website', 'z']]) }), [answered]);
     const pushed = { ...answered, machine: null };
-    const findPushed = (more: Partial<Rewrite>): AnsweredWrite[] => findLost([], [pushed], [move(more)]);
+    const findPushed = (more: Partial<models.Rewrite>): models.AnsweredWrite[] =>
+      models.findLost([], [pushed], [move(more)]);
     deepStrictEqual(findPushed({}), [pushed]);
     deepStrictEqual(findPushed({ before: new Map([['1 website', 'z']]) }), []);
   });
 
   it('refuses that an answer names a commit that did not make the change', () => {
     const find = (id: string | null): number =>
-      findMisnamed([commit('a', '', 'y'), commit('b', 'a', 'z')], [{ ...answered, commit: id }]).length;
+      models.findMisnamed([commit('a', '', 'y'), commit('b', 'a', 'z')], [{ ...answered, commit: id }])
+        .length;
     deepStrictEqual([find('a'), find(null), find('b'), find('c')], [0, 0, 1, 1]);
   });
 
   it('refuses that a branch is moved back without a force push', () => {
     const forced = move({ machine: null, isForced: true });
-    deepStrictEqual(findUnexplainedRewrites([forced, move({})]), []);
+    deepStrictEqual(models.findUnexplainedRewrites([forced, move({})]), []);
     const others = [move({ machine: null }), move({ dropped: [commit('c', 'a')] })];
-    deepStrictEqual(findUnexplainedRewrites([forced, ...others]), others);
+    deepStrictEqual(models.findUnexplainedRewrites([forced, ...others]), others);
   });
 });
 
 describe('the model of proposals', () => {
-  const deed = (what: ProposalDeed['what'], value = 'x'): ProposalDeed => ({
+  const deed = (what: models.ProposalDeed['what'], value = 'x'): models.ProposalDeed => ({
     what,
     proposal: '1/7',
     value,
@@ -186,15 +171,17 @@ describe('the model of proposals', () => {
   });
   /** @param closed the values in closed refs @param open the one in the open ref */
   const check = (
-    deeds: readonly ProposalDeed[],
+    deeds: readonly models.ProposalDeed[],
     { open, closed = [], inBranch = false }: { open?: string; closed?: string[]; inBranch?: boolean },
   ): string =>
-    findWrongProposals(deeds, {
-      open: new Map(open === undefined ? [] : [['1/7', open]]),
-      values: new Map([['1/7', new Set(open === undefined ? closed : [open, ...closed])]]),
-      closed: new Map([['1/7', new Set(closed)]]),
-      inBranch: new Set(inBranch ? ['x'] : []),
-    }).join();
+    models
+      .findWrongProposals(deeds, {
+        open: new Map(open === undefined ? [] : [['1/7', open]]),
+        values: new Map([['1/7', new Set(open === undefined ? closed : [open, ...closed])]]),
+        closed: new Map([['1/7', new Set(closed)]]),
+        inBranch: new Set(inBranch ? ['x'] : []),
+      })
+      .join();
 
   it('refuses one that is lost, that nobody accepted, or that is accepted and not in the branch', () => {
     strictEqual(check([deed('send')], { open: 'x' }), '');
@@ -228,7 +215,7 @@ describe('the model of the log', () => {
     const lines = [{ at: 5, text: 'the disk is full' }];
     const explanations = [{ pattern: /disk/, by: ['disk-full'] }];
     const check = (kind: string, start: number, end = Number.POSITIVE_INFINITY): string[] =>
-      findUnexplainedLines(lines, [{ kind, start, end }], explanations, 1);
+      models.findUnexplainedLines(lines, [{ kind, start, end }], explanations, 1);
     deepStrictEqual(check('disk-full', 4), []);
     deepStrictEqual(check('disk-full', 3, 4), []);
     deepStrictEqual(check('kill', 4), ['the disk is full']);
@@ -239,14 +226,14 @@ describe('the model of the log', () => {
   it('spares some of what a busy machine logs without trouble', () => {
     const lines = [1, 2, 3].map((at) => ({ at, text: `too slow ${at}` }));
     const explanations = [{ pattern: /too slow/, by: ['freeze'], spare: 2 }];
-    deepStrictEqual(findUnexplainedLines(lines, [], explanations, 1), ['too slow 3']);
+    deepStrictEqual(models.findUnexplainedLines(lines, [], explanations, 1), ['too slow 3']);
     const freeze = { kind: 'freeze', start: 1, end: 1 };
-    deepStrictEqual(findUnexplainedLines(lines, [freeze], explanations, 0), []);
+    deepStrictEqual(models.findUnexplainedLines(lines, [freeze], explanations, 0), []);
   });
 });
 
 describe('the model of the end', () => {
-  const machine = (more: Partial<EndState> = {}): EndState => ({
+  const machine = (more: Partial<models.EndState> = {}): models.EndState => ({
     refs: 'main a',
     uncommitted: '',
     readiness: 200,
@@ -254,8 +241,8 @@ describe('the model of the end', () => {
     responses: new Map([['/api/v2/bots', '[]']]),
     ...more,
   });
-  const check = (more: Partial<EndState>): string =>
-    findDifferences('main a', [machine(), machine(more)]).join();
+  const check = (more: Partial<models.EndState>): string =>
+    models.findDifferences('main a', [machine(), machine(more)]).join();
 
   it('refuses machines that differ from the remote or from each other, or are not in order', () => {
     strictEqual(check({}), '');
@@ -269,19 +256,14 @@ describe('the model of the end', () => {
 
   it('refuses what a stopped machine leaves behind', () => {
     const clean = { files: [], worktrees: '/clone', broken: '', processes: [] };
-    const files = [
-      '.git/index',
-      '.git/objects/pack/tmp_pack_x',
-      '.git/objects/pack/tmp_idx_x',
-      '.git/index.lock',
-      'bots/001/.tmp-1',
-      'var/a.tmp',
-      '.git/fast_import_crash_7',
-    ];
-    deepStrictEqual(findLeftovers(clean), []);
-    deepStrictEqual(findLeftovers({ ...clean, files }), files.slice(3));
-    deepStrictEqual(findLeftovers({ ...clean, processes: ['git push'] }), ['the process git push']);
-    match(findLeftovers({ ...clean, worktrees: '/clone\n/other' }).join(), /^a worktree/);
-    match(findLeftovers({ ...clean, broken: 'missing blob' }).join(), /missing blob$/);
+    const files =
+      '.git/index .git/objects/pack/tmp_pack_x .git/objects/pack/tmp_idx_x .git/index.lock bots/001/.tmp-1 var/a.tmp .git/fast_import_crash_7'.split(
+        ' ',
+      );
+    deepStrictEqual(models.findLeftovers(clean), []);
+    deepStrictEqual(models.findLeftovers({ ...clean, files }), files.slice(3));
+    deepStrictEqual(models.findLeftovers({ ...clean, processes: ['git push'] }), ['the process git push']);
+    match(models.findLeftovers({ ...clean, worktrees: '/clone\n/other' }).join(), /^a worktree/);
+    match(models.findLeftovers({ ...clean, broken: 'missing blob' }).join(), /missing blob$/);
   });
 });

@@ -14,87 +14,69 @@ export const addressOf = (number: number): string => `https://example.org/${numb
 /** A key of a page whose values are addresses. */
 export type AddressKey = 'website' | 'support';
 
-interface Post {
+interface AtMachine {
   readonly machine: number;
+}
+
+interface OfBot {
   readonly bot: string;
+}
+
+interface OfKey {
+  readonly key: AddressKey;
+}
+
+/** A value, an error, or which of several is meant. */
+interface Numbered {
+  readonly number: number;
+}
+
+interface Lasting {
+  readonly ms: number;
+}
+
+interface Post extends AtMachine, OfBot, Numbered {
   readonly keys: readonly (AddressKey | 'count')[];
   /** How many tokens were issued after the one that is sent: 0 for the last, all others have ended. */
   readonly age: number;
   /** The count, which is short, so that a badge shows all of it. */
   readonly count: number;
-  readonly number: number;
 }
+
+/** The troubles of the line of a machine to the remote, and of that of its clients. */
+const troublesOfLines = [
+  ...(['remote-cut', 'remote-slow', 'remote-half', 'remote-refuses', 'remote-hangs'] as const),
+  ...(['clients-cut', 'clients-slow', 'clients-half'] as const),
+] as const;
 
 export type Deed =
   | (Post & { readonly do: 'post' })
   /** A post after whose answer the service is killed. */
   | (Post & { readonly do: 'kill-answered' })
-  | { readonly do: 'read' | 'read-count'; readonly machine: number; readonly bot: string }
-  | { readonly do: 'issue' | 'revoke'; readonly machine: number; readonly bot: string }
-  | {
-      readonly do: 'send';
-      readonly machine: number;
-      readonly bot: string;
-      readonly account: string;
-      readonly number: number;
-    }
-  | {
-      readonly do: 'withdraw' | 'accepted' | 'declined' | 'changes-asked';
-      readonly machine: number;
-      /** Which of the proposals that are there. */
-      readonly number: number;
-    }
-  | {
-      readonly do: 'pull';
-      readonly bot: string;
-      readonly key: AddressKey;
-      readonly merge: boolean;
-      readonly number: number;
-    }
-  | { readonly do: 'add-or-remove'; readonly bot: string; readonly number: number }
+  | (AtMachine & OfBot & { readonly do: 'read' | 'read-count' })
+  | (AtMachine & OfBot & { readonly do: 'issue' | 'revoke' })
+  | (AtMachine & OfBot & Numbered & { readonly do: 'send'; readonly account: string })
+  /** Of the proposals that are there. */
+  | (AtMachine & Numbered & { readonly do: 'withdraw' | 'accepted' | 'declined' | 'changes-asked' })
+  | (OfBot & OfKey & Numbered & { readonly do: 'pull'; readonly merge: boolean })
+  | (OfBot & Numbered & { readonly do: 'add-or-remove' })
   | { readonly do: 'rewrite'; readonly how: 'drop' | 'squash'; readonly commits: number }
   /** The Git host comes back from a backup that is this old. */
-  | { readonly do: 'host-back'; readonly ms: number }
-  | {
-      readonly do: 'edit-clone';
-      readonly machine: number;
-      readonly bot: string;
-      readonly key: AddressKey;
-      readonly end: 'commit' | 'discard';
-      readonly ms: number;
-      readonly number: number;
-    }
+  | (Lasting & { readonly do: 'host-back' })
+  | (AtMachine &
+      OfBot &
+      OfKey &
+      Lasting &
+      Numbered & { readonly do: 'edit-clone'; readonly end: 'commit' | 'discard' })
   /** A maintainer's command on the machine of a service. */
-  | {
-      readonly do: 'command';
-      readonly machine: number;
-      readonly bot: string;
-      readonly key: AddressKey;
-      readonly number: number;
-    }
+  | (AtMachine & OfBot & OfKey & Numbered & { readonly do: 'command' })
   /** A machine is added, whose service starts some time after its clone was made. */
-  | { readonly do: 'new-machine'; readonly ms: number }
-  | {
-      readonly do: 'kill' | 'stop' | 'freeze' | 'disk-full' | 'calls-fail' | 'clock';
-      readonly machine: number;
-      readonly ms: number;
-      /** Which of the calls fail, with which error; how many days the clock is wrong. */
-      readonly number: number;
-    }
-  | {
-      readonly do:
-        | 'remote-cut'
-        | 'remote-slow'
-        | 'remote-half'
-        | 'remote-refuses'
-        | 'remote-hangs'
-        | 'clients-cut'
-        | 'clients-slow'
-        | 'clients-half';
-      readonly machine: number;
-      readonly ms: number;
-      readonly number: number;
-    };
+  | (Lasting & { readonly do: 'new-machine' })
+  /** The number says which of the calls fail, with which error, or how many days the clock is wrong. */
+  | (AtMachine &
+      Lasting &
+      Numbered & { readonly do: 'kill' | 'stop' | 'freeze' | 'disk-full' | 'calls-fail' | 'clock' })
+  | (AtMachine & Lasting & Numbered & { readonly do: (typeof troublesOfLines)[number] });
 
 /** A deed and its time, in milliseconds after the start; later if the actor is still busy. */
 export type Step = Deed & { readonly at: number; readonly actor: string };
@@ -188,17 +170,7 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
       rests ? 0.5 : 1,
     );
     act(`line of ${m}`, 5000, () => ({
-      do: pick([
-        'remote-cut',
-        'remote-cut',
-        'remote-slow',
-        'remote-half',
-        'remote-refuses',
-        'remote-hangs',
-        'clients-cut',
-        'clients-slow',
-        'clients-half',
-      ]),
+      do: pick(['remote-cut', ...troublesOfLines]),
       machine: m,
       ms: 500 + below(5000),
       number: below(5000),

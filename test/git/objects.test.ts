@@ -1,14 +1,17 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ObjectReader, maxObjectBytes } from '../../src/git/objects.ts';
+import { execFileSync } from 'node:child_process';
+import { ObjectReader, maxObjectBytes, BatchParser, parseTree } from '../../src/git/objects.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitSync } from '../support/run-sync.ts';
-import { testRepository } from '../support/repository.ts';
+import { testRepository, repositoryIn, type TestRepository } from '../support/repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { openUntilEnd } from '../support/opened.ts';
 
 describe('the reader of objects', () => {
-  it('returns what exists, in the requested order, and nothing for what does not', async () => {
+  it('returns what exists, in the requested order, nothing for what does not, and starts no git once it is closed', async () => {
     const { folder } = testRepository({ a: 'first', b: '' });
     const reader = new ObjectReader(folder);
     const objects = await reader.read(['HEAD:b', 'HEAD:c', 'HEAD:a', 'HEAD:c d']);
@@ -17,6 +20,7 @@ describe('the reader of objects', () => {
       ['', undefined, 'first', undefined],
     );
     reader.close();
+    await rejects(reader.readOne('HEAD:a'), /its reader is closed/);
   });
 
   it('returns nothing for a file that is too large, and goes on with the rest @long', async () => {
@@ -61,14 +65,6 @@ describe('the reader of objects', () => {
     for (const id of [b, a, c, a]) strictEqual(await read(id), treeBytes);
     await rejects(read(b), { code: 'missing-object' });
     reader.close();
-  });
-
-  it('starts no git once it is closed', async () => {
-    const { folder } = testRepository({ a: 'first' });
-    const reader = new ObjectReader(folder);
-    strictEqual((await reader.readOne('HEAD:a'))?.content.toString(), 'first');
-    reader.close();
-    await rejects(reader.readOne('HEAD:a'), /its reader is closed/);
   });
 
   it('keeps no pack open that a repack has deleted, once it is renewed', async () => {
@@ -119,4 +115,64 @@ function writeTree(folder: string, letter: string): string {
   const entry = `100644 ${letter.repeat(treeBytes - 28)}\0${'i'.repeat(20)}`;
   const args = ['-c', 'core.compression=0', 'hash-object', '-w', '-t', 'tree', '--stdin'];
   return gitSync({ args, cwd: folder, input: entry });
+}
+
+describe('the output of git cat-file', () => {
+  const output = Buffer.from(
+    'aa blob 3\na\nb\nHEAD:ä b missing\nbb blob 0\n\ncc tree 4\n\0\n \n\ndd blob 2\nde\n',
+  );
+
+  it('is read alike in pieces of any size, with objects that are empty, missing or not wanted', () => {
+    for (let size = 1; size <= output.length; size++) {
+      const seen: string[] = [];
+      const parser = new BatchParser((header) => {
+        if (header === undefined || header.id === 'cc') {
+          seen.push(header?.type ?? 'missing');
+          return undefined;
+        }
+        let text = '';
+        return {
+          push: (piece) => void (text += piece.toString('latin1')),
+          end: () => void seen.push(`${header.id} ${text}`),
+        };
+      });
+      for (let at = 0; at < output.length; at += size) parser.push(output.subarray(at, at + size));
+      deepStrictEqual(seen, ['aa a\nb', 'missing', 'bb ', 'tree', 'dd de'], `pieces of ${size}`);
+    }
+  });
+});
+
+const files = { 'a/b': 'text', 'ä b': '', z: 'z' };
+
+describe('the entries of a tree', () => {
+  it('are those that git lists, with SHA-1', async () => await compare(testRepository(files)));
+
+  it('are those that git lists, with SHA-256', async () => {
+    const folder = tempFolder();
+    execFileSync('git', ['init', '-q', '-b', 'main', '--object-format=sha256', folder]);
+    const repository = repositoryIn(folder);
+    repository.commit(files);
+    await compare(repository);
+  });
+
+  it('are only the named ones where names are given', async () => {
+    const { tree, hash } = await rootOf(testRepository(files));
+    deepStrictEqual([...parseTree(tree, hash, new Set(['z', 'missing', 'a'])).keys()], ['a', 'z']);
+    deepStrictEqual([...parseTree(Buffer.alloc(0), hash, new Set(['z']))], []);
+  });
+});
+
+async function compare(repository: TestRepository): Promise<void> {
+  const { tree, hash } = await rootOf(repository);
+  const listed = repository.git('ls-tree', '-z', 'HEAD').split('\0').slice(0, -1);
+  deepStrictEqual(
+    [...parseTree(tree, hash)].map(([name, { mode, id }]) => `${mode.padStart(6, '0')} ${id} ${name}`),
+    listed.map((line) => line.replace(/ (?:blob|tree) /, ' ').replace('\t', ' ')),
+  );
+}
+
+async function rootOf({ folder }: TestRepository): Promise<{ tree: Buffer; hash: 'sha1' | 'sha256' }> {
+  const { objects, hash } = await openUntilEnd(folder);
+  const tree = await objects.readOne('HEAD^{tree}');
+  return { tree: tree?.content ?? Buffer.alloc(0), hash };
 }
