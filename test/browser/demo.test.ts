@@ -36,10 +36,7 @@ const observers = `${observeShifts}
     globalThis.largest = list.getEntries().at(-1)?.element?.outerHTML;
   }).observe({ type: 'largest-contentful-paint', buffered: true });`;
 
-/**
- * Run in the page of all categories: the colour of each, and how it contrasts with the ground of its sign and, as an avatar
- * without a picture, with its initial.
- */
+/** Run in the page of all categories: the wall of each, and the contrasts of words on it and of the initial on a book. */
 const categoryColours = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const luminanceOf = (colour) => {
@@ -54,17 +51,15 @@ const categoryColours = `(() => {
     const [dark, light] = colours.map(luminanceOf).sort((a, b) => a - b);
     return (light + 0.05) / (dark + 0.05);
   };
-  return [...document.querySelectorAll('.tiles a')].map((tile) => {
-    const sign = tile.querySelector('.sign');
-    const colour = getComputedStyle(sign.querySelector('.icon')).stroke;
+  return [...document.querySelectorAll('.shelves a')].map((tile) => {
+    const colour = getComputedStyle(tile.querySelector('.ledge')).backgroundColor;
+    const words = [tile, tile.querySelector('.of-many')].map((node) => getComputedStyle(node).color);
     const avatar = tile.appendChild(document.createElement('span'));
-    const initials = [0, 1, 2, 3].flatMap((tint) => {
-      avatar.className = 'avatar tint-' + tint + ' ' + tile.className;
-      const { color, backgroundImage } = getComputedStyle(avatar);
-      return backgroundImage.match(/oklch\\([^)]*\\)/g).map((ground) => contrast(color, ground));
-    });
+    avatar.className = 'avatar ' + tile.className;
+    const book = getComputedStyle(avatar);
+    const initial = contrast(book.color, book.getPropertyValue('--paper'));
     avatar.remove();
-    return { colour, contrasts: [contrast(colour, getComputedStyle(sign).backgroundColor), ...initials] };
+    return { colour, contrasts: [initial, ...words.map((word) => contrast(word, colour))] };
   });
 })()`;
 
@@ -135,7 +130,7 @@ describe('botshelf demo', function () {
     const { id = '' } = bots.find(({ contents }) => contents['en']?.name === 'Showcase') ?? {};
     const compared = bots.slice(0, 4).map(({ id }) => id);
     const fixed =
-      '/ /?sort=popular /?q=music /?q=zzzz /categories /categories/music /collections /about /feeds /add /my-bots /review /review?tab=attention';
+      '/ /?sort=popular /?q=music /?q=zzzz /categories /categories/music /collections /collections/first-server /about /docs /feeds /add/collection /add /my-bots /review /review?tab=attention';
     const ofBot = ['', '/edit', '/translate', '/changes', '/report'].map((end) => `/bots/${id}${end}`);
     const paths = [...fixed.split(' '), proposal, ...ofBot, `/compare?bots=${compared.join()}`];
     for (const path of paths)
@@ -387,7 +382,7 @@ describe('botshelf demo', function () {
       strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'New on the shelf');
     });
 
-    it('has a colour for each category, on which signs and initials can be read in light and in dark', async () => {
+    it('has a wall for each category, on which words can be read, and initials on books, in light and in dark', async () => {
       const { page } = await open('/categories');
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
