@@ -5,7 +5,6 @@ import { mock } from 'node:test';
 import { toKnownRef } from '../../../src/proposals/proposal-refs.ts';
 import { type Proposal, ProposalError, type ProposalErrorKind } from '../../../src/proposals/proposal.ts';
 import type { Decision, Proposals, SavedStep } from '../../../src/proposals/proposals.ts';
-import { atTime } from '../../support/at-time.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ProposalMachine, proposalMachine, whileAway } from '../../support/proposal-machines.ts';
 import { author, maintainer, proposalSettings, visitor } from '../../support/proposals.ts';
@@ -58,10 +57,6 @@ describe('proposals of two machines', () => {
       reason: state === 'declined' ? 'spam' : null,
       text: `${state}!`,
     });
-  }
-
-  async function withdraw({ proposals }: ProposalMachine): Promise<SavedStep> {
-    return await proposals.withdraw(homer, author.id, find(proposals)?.version ?? '');
   }
 
   function find(proposals: Proposals): Proposal | undefined {
@@ -250,91 +245,6 @@ describe('proposals of two machines', () => {
       ensureNoTextLost(`${state}!`, 'accepted!');
       match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
     });
-
-  it('that are withdrawn where the clock is a day behind, and asked to be changed on the other, are withdrawn @long', async () => {
-    await sendToBoth();
-    await whileAway(shared, async () => {
-      await atTime(Date.now() - 86_400_000, async () => await withdraw(a));
-      await decide(b, 'changes-asked');
-    });
-    deepStrictEqual(await agree(), ['withdrawn']);
-  });
-
-  describe('that are sent again on one while the other, without the remote,', () => {
-    let first: string;
-    let second: string;
-    const sendAgainWhile = async (work: () => Promise<unknown>): Promise<void> => {
-      await sendToBoth();
-      first = `Note ${sent}.`;
-      await whileAway(shared, async () => {
-        await work();
-        await send(a);
-        second = `Note ${sent}.`;
-      });
-    };
-
-    it('asks for changes: they are asked for, of the later submission @long', async () => {
-      await sendAgainWhile(async () => await decide(b, 'changes-asked'));
-      deepStrictEqual(await agree(), ['changes-asked']);
-      ensureNoTextLost(first, second, 'changes-asked!');
-      const proposal = find(a.proposals);
-      ok(proposal !== undefined);
-      const { sent: pages, steps } = await a.proposals.read(proposal);
-      strictEqual(proposal.text, 'changes-asked!');
-      strictEqual(pages.get(homerPath), pageOf(sent));
-      deepStrictEqual(steps.map(({ text }) => text).toSorted(), [first, second, 'changes-asked!'].toSorted());
-    });
-
-    it('accepts: the later submission stays open @long', async () => {
-      await sendAgainWhile(async () => await decide(b, 'accepted'));
-      deepStrictEqual(await agree(), ['waiting', 'accepted']);
-      strictEqual(find(b.proposals)?.text, second);
-    });
-  });
-
-  it('are listed in the order in which they were sent, and not in that in which they were decided @long', async () => {
-    await sendToBoth();
-    await whileAway(shared, async () => {
-      await send(a);
-      await withdraw(a);
-      await decide(b, 'accepted');
-    });
-    deepStrictEqual(await agree(), ['withdrawn', 'accepted']);
-    strictEqual(a.proposals.list.findLast(homer, author.id)?.state, 'withdrawn');
-  });
-
-  it('that were sent on both for the first time are one, and sending again after an end begins another @long', async () => {
-    await whileAway(shared, async () => {
-      await send(a);
-      await send(b);
-    });
-    deepStrictEqual(await agree(), ['waiting']);
-    strictEqual(find(a.proposals)?.text, `Note ${sent}.`);
-    ensureNoTextLost(`Note ${sent - 1}.`);
-    await decide(a, 'declined');
-    await whileAway(shared, async () => await send(a));
-    deepStrictEqual(await agree(), ['waiting', 'declined']);
-  });
-
-  it('that the branch has by another way are closed on both @long', async () => {
-    await sendToBoth();
-    shared.mergePullRequest((person) => person.write(homerPath, pageOf(sent)));
-    deepStrictEqual((await agree()).at(-1), 'accepted');
-    strictEqual(find(a.proposals), undefined);
-  });
-
-  it('that ended 90 days ago are deleted everywhere @long', async () => {
-    await sendToBoth();
-    await decide(a, 'declined');
-    deepStrictEqual(await agree(), ['declined']);
-    const later = Date.now() + 91 * 86_400_000;
-    a.clone.commitAll([{ files: {}, at: Math.floor(later / 1000) }]);
-    await atTime(later, async () => {
-      await a.proposals.load();
-      strictEqual(a.refs(), '');
-      deepStrictEqual(await agree(), []);
-    });
-  });
 
   it('are shared also beside refs of other names, and those are left alone @long', async () => {
     const tip = shared.git('rev-parse', 'main');
