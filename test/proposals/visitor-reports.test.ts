@@ -9,9 +9,6 @@ import { recordedLog } from '../support/recorded-log.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-/** Returns the time of a clock that agrees with the newest commit. */
-const clock = async (): Promise<number> => await Promise.resolve(Date.now());
-
 const day = 86_400_000;
 const start = Date.UTC(2027, 0, 1);
 const address = '192.0.2.1';
@@ -23,12 +20,16 @@ function report(text: string, bot = '1'): SentReport {
 describe('reports of visitors', () => {
   let folder: string;
   let log = recordedLog();
+  /** The time that the newest commit confirms. */
+  let confirmed: () => number;
   beforeEach(() => {
     folder = join(tempFolder(), 'reports');
     log = recordedLog();
+    confirmed = () => Date.now();
   });
 
-  const openReports = async (): Promise<VisitorReports> => await VisitorReports.open(folder, log, clock);
+  const openReports = async (): Promise<VisitorReports> =>
+    await VisitorReports.open(folder, log, async () => confirmed());
   const texts = (reports: VisitorReports): string[] => reports.list().map(({ text }) => text);
 
   it('are kept through a restart, the newest first, until they are removed', async () => {
@@ -66,6 +67,19 @@ describe('reports of visitors', () => {
       await openReports();
       strictEqual(readdirSync(folder).length, 1);
     });
+  });
+
+  it('are not deleted for their age by a clock that no commit confirms, and come back when it is right again', async () => {
+    confirmed = () => start + day;
+    const reports = await openReports();
+    await atTime(start, async () => await reports.add(report('a'), address));
+    await atTime(start + 365 * day, async () => {
+      deepStrictEqual(texts(reports), []);
+      await reports.add(report('b'), address);
+      deepStrictEqual(texts(await openReports()), ['b']);
+    });
+    await atTime(start + day, async () => ok(texts(await openReports()).includes('a')));
+    strictEqual(readdirSync(folder).length, 2);
   });
 
   it('are at most 3 of an address about a bot in a day: nobody silences the others', async () => {
