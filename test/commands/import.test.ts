@@ -180,9 +180,7 @@ describe('botshelf import', () => {
     const { folder: root, ...repository } = catalogue();
     const folder = list(
       [{ data: { bots } }, { name: 'No id', owners: [{ id: '9' }] }, { id: '1', similar: bots }],
-      {
-        authors: 'owners[].id',
-      },
+      { authors: 'owners[].id' },
     );
     const { stdout } = await importFrom(folder, root);
     match(stdout, /^bots\.ndjson:2 id id: "" is not an id: write 1 to 20 digits$/m);
@@ -396,56 +394,6 @@ describe('a suggested mapping that nobody has edited', () => {
     });
   });
 
-  it('imports an object of bots by their ids or names, and no list around as one bot with the authors of all', async () => {
-    const bot = (i: number): object => ({
-      name: `Bot ${i}`,
-      short: `Does ${i} things.`,
-      owner: snowflake(50 + i),
-      invite: invite(i),
-    });
-    const all = [1, 2, 3];
-    for (const keyOf of [snowflake, (i: number) => `bot-${i}`]) {
-      const data = Object.fromEntries(all.map((i) => [keyOf(i), bot(i)]));
-      const { report, read } = await importUnseen('bots.json', JSON.stringify({ data }));
-      strictEqual(report, '3 records: 3 added, 0 replaced, 0 there already, 0 did not fit\n');
-      deepStrictEqual(frontMatter(read(pagePath(snowflake(2))))['authors'], [snowflake(52)]);
-    }
-    const guild = { id: snowflake(9), name: 'A server', description: 'Has bots.', bots: all.map(bot) };
-    const { remarks } = await importUnseen('bots.json', JSON.stringify(guild));
-    match(remarks, /^authors: no column looks like it$/m);
-  });
-
-  it('imports an envelope with two lists, people under several names and a repository', async () => {
-    const person = (i: number): object => ({ userId: snowflake(i), username: 'Ada', discriminator: '0420' });
-    const bots = [1, 2, 3].map((i) => ({
-      userId: snowflake(i),
-      clientId: snowflake(i),
-      username: `Bot ${i}`,
-      owner: person(50 + i),
-      coOwners: [person(60 + i), person(50 + i)],
-      botInvite: invite(i),
-      supportInvite: 'https://discord.gg/books',
-      shortDescription: `Does ${i} things.`,
-      longDescription: `# Bot ${i}\n\nIt is &lt;x&gt;.`,
-      openSource: `https://github.com/ada/bot${i}`,
-      addedDate: '2023-04-05T06:07:08.000Z',
-      avatarURL: `https://cdn.example/${i}.png`,
-    }));
-    const { report, read } = await importUnseen(
-      'bots.ndjson',
-      [1, 2, 3]
-        .map((i) =>
-          JSON.stringify({ count: 3, page: i, bots: bots.slice(i - 1, i), libraries: [{ name: 'x' }] }),
-        )
-        .join('\n'),
-    );
-    strictEqual(report, '3 records: 3 added, 0 replaced, 0 there already, 0 did not fit\n');
-    const page = read(pagePath(snowflake(2)));
-    deepStrictEqual(frontMatter(page)['authors'], [snowflake(52), snowflake(62)]);
-    deepStrictEqual(frontMatter(page)['codehost'], { owner: 'ada', repo: 'bot2' });
-    ok(page.endsWith('# Bot 2\n\nIt is &lt;x&gt;.\n'));
-  });
-
   it('imports a table with arrays in its cells, and cells that a database has filled in', async () => {
     const rows = [1, 2, 3, 4].map((i) =>
       [
@@ -468,31 +416,6 @@ describe('a suggested mapping that nobody has edited', () => {
     deepStrictEqual(second?.['authors'], first?.['authors']);
     deepStrictEqual([first?.['trigger'], second?.['trigger']], [undefined, { prefix: ['!'] }]);
     deepStrictEqual([first?.['website'], second?.['website']], ['https://a.example/', undefined]);
-  });
-
-  it('imports YAML with a list, with scalars as they are written', async () => {
-    const names = ['007', '1.10', '1e3', '"Null"'];
-    const bots = names.map((name, i) =>
-      [
-        `  - id: ${snowflake(i)}`,
-        `    name: ${name}`,
-        `    tagline: 0x1F`,
-        `    developers: [{id: ${snowflake(70)}, name: Ada}]`,
-        `    links: {invite: "${invite(i)}", web: ~}`,
-        `    listed: 5 April 2023`,
-      ].join('\n'),
-    );
-    const { report, read } = await importUnseen(
-      'bots.yml',
-      `meta: {version: 2}\nbots:\n${bots.join('\n')}\n`,
-    );
-    strictEqual(report, '4 records: 4 added, 0 replaced, 0 there already, 0 did not fit\n');
-    const pages = names.map((_, i) => frontMatter(read(pagePath(snowflake(i)))));
-    deepStrictEqual(
-      pages.map((page) => page['name']),
-      ['007', '1.10', '1e3', 'Null'],
-    );
-    deepStrictEqual(pages[0]?.['description'], '0x1F');
   });
 });
 

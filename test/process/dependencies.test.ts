@@ -20,9 +20,7 @@ interface LockedPackage {
 
 const read = (path: string): unknown => JSON.parse(readFileSync(join(packageFolder, path), 'utf8'));
 const manifest = read('package.json') as Manifest;
-const { packages } = read('package-lock.json') as {
-  packages: Readonly<Record<string, LockedPackage>>;
-};
+const { packages } = read('package-lock.json') as { packages: Readonly<Record<string, LockedPackage>> };
 
 /** The libraries of the package, and those that they need, by their paths. */
 const needed = Object.entries(packages).filter(

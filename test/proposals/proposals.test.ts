@@ -41,13 +41,7 @@ const files = { [homerPath]: mainPage(), 'botshelf.json': proposalSettings };
 
 /** The change of Homer that tests send, with these values replaced. */
 function change(values: Partial<SentProposal> = {}): SentProposal {
-  return {
-    subject: homer,
-    proposer: author,
-    ...edit({ nsfw: true }),
-    note: 'Try /donut.',
-    ...values,
-  };
+  return { subject: homer, proposer: author, ...edit({ nsfw: true }), note: 'Try /donut.', ...values };
 }
 
 /** A change of these keys of Homer. */
@@ -340,9 +334,7 @@ describe('proposals', () => {
     await rejectsWith(proposals.decide(homer, visitor.id, decision(proposal)), 'not-maintainer');
     proposals = await openProposals(repository.folder, { blocked: () => null });
     deepStrictEqual((await proposals.read(proposal)).findings, []);
-    await rejects(proposals.decide(homer, visitor.id, decision(proposal)), {
-      code: 'unavailable',
-    });
+    await rejects(proposals.decide(homer, visitor.id, decision(proposal)), { code: 'unavailable' });
   });
 
   it('are neither taken nor decided while the settings have a fault, or the branch has no commit', async () => {
