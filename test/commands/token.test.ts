@@ -75,14 +75,7 @@ describe('a command that revokes tokens', () => {
   const cases = [
     [revoke, 'the remote is away', fetchedOnce, remote, 'The remote cannot be reached', 1000],
     [revoke, 'the remote is away, in a new clone', null, remote, 'The remote cannot be reached', 1_000_000],
-    [
-      revoke,
-      'the clone has one and BOTSHELF_REMOTE is not set',
-      fetchedOnce,
-      {},
-      'BOTSHELF_REMOTE is not set',
-      1000,
-    ],
+    [revoke, 'the clone has one, none is set', fetchedOnce, {}, 'BOTSHELF_REMOTE is not set', 1000],
     [remove, 'the remote is away', fetchedOnce, remote, 'The remote cannot be reached', 1000],
   ] as const;
   for (const [command, when, ref, env, why, generation] of cases)

@@ -194,12 +194,12 @@ describe('two machines with a login, whose people send and review', function () 
     doesNotMatch(done.text, /cannot be reached/);
     await eventually(() =>
       deepStrictEqual(
-        notices.map(({ kind, url }) => [kind, new URL(url).pathname]),
+        notices.map(({ kind, url }) => `${kind} ${new URL(url).pathname}`),
         [
-          ['proposal', reviewOf(id)],
-          ['decision', `/proposals/${id}`],
-          ['proposal', reviewOf(id)],
-          ['decision', `/bots/${id}`],
+          `proposal ${reviewOf(id)}`,
+          `decision /proposals/${id}`,
+          `proposal ${reviewOf(id)}`,
+          `decision /bots/${id}`,
         ],
       ),
     );
@@ -219,10 +219,8 @@ describe('two machines with a login, whose people send and review', function () 
     );
     await settle();
     deepStrictEqual(commitsOf(id), [`Add Bot 1001 (${id})`]);
-    match(
-      shared.git('log', '-1', '--format=%B', 'main'),
-      new RegExp(`Proposed-by: ${author}\nReviewed-by: 42`),
-    );
+    const message = shared.git('log', '-1', '--format=%B', 'main');
+    match(message, new RegExp(`Proposed-by: ${author}\nReviewed-by: 42`));
     strictEqual(shared.git('for-each-ref', openRef(id)), '');
   });
 

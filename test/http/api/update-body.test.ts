@@ -84,11 +84,7 @@ describe('the body of an update', () => {
     fc.assert(
       fc.property(body, (text) => {
         const faults = faultsIn(text, parse);
-        ok(
-          faults.length > 0
-            ? faults.every((fault) => /. ./.test(fault))
-            : Object.keys(parse(text)).length > 0,
-        );
+        ok(faults.length > 0 ? faults.every((one) => /. ./.test(one)) : Object.keys(parse(text)).length > 0);
       }),
       { numRuns: 500 },
     );

@@ -44,10 +44,7 @@ describe('botshelf serve', () => {
       timeout: 60_000,
     });
     strictEqual(status, 2);
-    deepStrictEqual(stderr.split('\n'), [
-      `port ${port} is in use: stop what listens there, or set PORT to another one`,
-      '',
-    ]);
+    strictEqual(stderr, `port ${port} is in use: stop what listens there, or set PORT to another one\n`);
   });
 
   it('ends with 2 and one clear line when there is no catalogue', async () => {

@@ -79,10 +79,7 @@ describe('a service with a remote', () => {
         await eventually(async () => match((await remoteFaults(service))[0] ?? '', cause));
       };
       await leadTo(`${shared.address}.gone`, /gone' does not appear to be a git repository/);
-      match(
-        (await remoteFaults(service))[0] ?? '',
-        /^not in step with the remote since \d{4}-\d\d-\d\dT.*: git says/,
-      );
+      match((await remoteFaults(service))[0] ?? '', /^not in step with the remote since \d{4}-.*: git says/);
       strictEqual((await post(service, id, token, { category: 'music', count: 8 })).status, 200);
       strictEqual((await service.request('/readyz')).status, 200);
       ok((await metric(service, 'botshelf_remote_fault_age_seconds')) > 0);
@@ -94,11 +91,8 @@ describe('a service with a remote', () => {
       });
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
       strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
-      const logged = service
-        .log()
-        .slice(before)
-        .match(/"msg":"not in step with the remote/g);
-      strictEqual(logged?.length, 2);
+      const logged = service.log().slice(before);
+      strictEqual(logged.match(/"msg":"not in step with the remote/g)?.length, 2);
     });
 
     it('follows a branch that a person pushed with force, and names what was removed until it is back', async () => {
@@ -189,10 +183,7 @@ describe('a service with a remote', () => {
       await eventually(async () => {
         const faults = await remoteFaults(service);
         strictEqual(faults.length, 20);
-        match(
-          faults[0] ?? '',
-          /^set aside "file" from this clone in "docs\/11\.md", as the remote has changed/,
-        );
+        match(faults[0] ?? '', /^set aside "file" from this clone in "docs\/11\.md", as the remote has/);
       });
       shared.mergePullRequest((person) => person.write('docs/30.md', 'both'));
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 19));

@@ -35,12 +35,9 @@ describe('the tokens of several machines', () => {
   });
   const service = async (
     clone: TestRepository | undefined,
-    remote: Readonly<Record<string, string>> = byItself,
+    env: Readonly<Record<string, string>> = byItself,
   ): Promise<TestService> =>
-    await startTestService(
-      {},
-      { root: clone?.folder ?? '', env: { BOTSHELF_STATE_SECONDS: '1', ...remote } },
-    );
+    await startTestService({}, { root: clone?.folder ?? '', env: { BOTSHELF_STATE_SECONDS: '1', ...env } });
   const token = async (clone: TestRepository | undefined, ...options: string[]): Promise<Run> =>
     await botshelf(clone?.folder ?? '', ['token', homer, ...options], { env: { BOTSHELF_REMOTE: 'origin' } });
 
