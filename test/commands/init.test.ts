@@ -25,8 +25,15 @@ describe('botshelf init', () => {
     const repo = repositoryIn(folder);
     strictEqual(repo.git('symbolic-ref', 'HEAD'), 'refs/heads/main');
     deepStrictEqual(repo.git('ls-files').split('\n'), [
-      ...['.gitattributes', '.github/CODEOWNERS', '.github/workflows/catalogue.yml', '.gitignore'],
-      ...['.prettierignore', 'MAINTAINERS.md', 'README.md', 'bots/.gitkeep', 'botshelf.json'],
+      '.gitattributes',
+      '.github/CODEOWNERS',
+      '.github/workflows/catalogue.yml',
+      '.gitignore',
+      '.prettierignore',
+      'MAINTAINERS.md',
+      'README.md',
+      'bots/.gitkeep',
+      'botshelf.json',
     ]);
     match(readFileSync(join(folder, '.prettierignore'), 'utf8'), /^bots\/\ncollections\/$/m);
     strictEqual(repo.status(), '');

@@ -18,8 +18,12 @@ const files = { 'bots/001/1.en.md': 'name: One\n', 'bots/002/2.en.md': 'name: Tw
 const child = fileURLToPath(new URL('commit-crash-child.js', import.meta.url));
 
 const failpoints = [
-  ...['index.locked', 'advance.before-intent', 'advance.before-branch', 'advance.after-branch'],
-  ...['checkout.before-index', 'advance.after-checkout'],
+  'index.locked',
+  'advance.before-intent',
+  'advance.before-branch',
+  'advance.after-branch',
+  'checkout.before-index',
+  'advance.after-checkout',
 ];
 
 describe('after a crash', () => {

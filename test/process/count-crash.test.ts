@@ -8,8 +8,12 @@ const child = fileURLToPath(new URL('count-crash-child.js', import.meta.url));
 
 describe('after a kill, every answered count is there', () => {
   for (const failpoint of [
-    ...['journal.before-write', 'journal.after-write', 'journal.after-rotate'],
-    ...['checkpoint.before-commit', 'checkpoint.after-commit', 'checkpoint.after-remove'],
+    'journal.before-write',
+    'journal.after-write',
+    'journal.after-rotate',
+    'checkpoint.before-commit',
+    'checkpoint.after-commit',
+    'checkpoint.after-remove',
   ]) {
     it(`at ${failpoint}`, async () => {
       const place = newPlace();

@@ -141,7 +141,8 @@ describe('the refs of proposals', () => {
   it('are no others', () => {
     const open = ['1/2x', '1', '1/2/1700000000123', '1/x', 'profile-x/1', 'collection--/1', 'toString-1/1'];
     for (const ref of [
-      ...['refs/heads/main', 'x/refs/botshelf/proposals/1/2'],
+      'refs/heads/main',
+      'x/refs/botshelf/proposals/1/2',
       ...[...open, `${'1'.repeat(21)}/2`].map((rest) => `refs/botshelf/proposals/${rest}`),
       ...['1/2/17000000001234', '1/2'].map((rest) => `refs/botshelf/closed/${rest}`),
     ])
