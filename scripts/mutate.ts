@@ -46,8 +46,7 @@ for (const place of named.length > 0 ? named : places) {
   writeFileSync(`${name}.config.json`, JSON.stringify(configure(place, name), null, 2));
   const stryker = ['npx', '--yes', ...packages.map((it) => `--package=${it}`), 'stryker', 'run'];
   const temporary = mkdtempSync(join(tmpdir(), 'botshelf-mutants-'));
-  // Random schedules would notice a change by luck.
-  const env = { ...process.env, TMPDIR: temporary, SCHEDULES: '0' };
+  const env = { ...process.env, TMPDIR: temporary };
   const args = ['-n', '15', ...stryker, `${name}.config.json`];
   const { status } = spawnSync('nice', args, { stdio: 'inherit', env });
   rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });

@@ -1,8 +1,5 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { findNewAdministrators, readAttention, type Attention } from '../../src/site/discover/attention.ts';
-import { noCountHistory, noCounts } from '../support/counts.ts';
+import { deepStrictEqual } from 'node:assert/strict';
+import { findNewAdministrators } from '../../src/site/discover/attention.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { openerOf } from '../support/opened.ts';
 import { type QuickCommit, testRepository } from '../support/repository.ts';
@@ -72,52 +69,6 @@ describe('the bots that ask for Administrator since a change', () => {
     deepStrictEqual(
       found.map(([id]) => id),
       ['1'],
-    );
-  });
-});
-
-describe('the list of what needs attention', () => {
-  const read = async (catalogue: Catalogue, folder: string): Promise<Attention> =>
-    await readAttention({
-      store: catalogue.store,
-      settings: catalogue.settings,
-      blocked: catalogue.blocked,
-      state: noCounts,
-      countHistory: noCountHistory,
-      images: null,
-      repositoryOpener: openerOf(folder),
-      log: silentLog,
-    });
-
-  it('has what is and what was', async () => {
-    const repo = testRepository({ 'README.md': 'x' });
-    repo.commitAll([
-      daysAgo(9, { [pagePath('1')]: page('1', 0) }),
-      daysAgo(0, { [pagePath('1')]: page('1', 8), [pagePath('2')]: page('2', 0, { name: 'bot 1' }) }),
-    ]);
-    const { catalogue } = await openCatalogue({}, { root: repo.folder });
-    const { groups, isComplete } = await read(catalogue, repo.folder);
-    strictEqual(isComplete, true);
-    deepStrictEqual(
-      groups.filter(({ total }) => total > 0).map(({ kind, items }) => [kind, items.map(({ bot }) => bot)]),
-      [
-        ['administrator-added', ['1']],
-        ['near-duplicate', ['2']],
-      ],
-    );
-  });
-
-  it('has all but the past where there is no repository', async () => {
-    const root = tempFolder();
-    const { catalogue } = await openCatalogue(
-      { [pagePath('1')]: page('1', 8), [pagePath('2')]: page('1', 8) },
-      { root },
-    );
-    const { groups, isComplete } = await read(catalogue, root);
-    strictEqual(isComplete, false);
-    deepStrictEqual(
-      groups.filter(({ total }) => total > 0).map(({ kind }) => kind),
-      ['near-duplicate'],
     );
   });
 });

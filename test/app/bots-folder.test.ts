@@ -22,28 +22,25 @@ describe('a catalogue whose last bot is removed, with the folder that Git does n
   };
 
   it('is served empty, also by the next start, and takes bots again @long', async () => {
-    const repository = testRepository({
-      [pagePath('7')]: mainPage({ name: 'Homer' }),
-      'people/.gitkeep': '',
-    });
-    const service = await startTestService({}, { root: repository.folder });
+    const repo = testRepository({ [pagePath('7')]: mainPage({ name: 'Homer' }), 'people/.gitkeep': '' });
+    const service = await startTestService({}, { root: repo.folder });
     await isServed(service, ['7']);
     // On a busy machine Git takes over a second between the folder and the branch.
     service.allowLog(/cannot read the catalogue/);
-    const tree = repository.git('commit-tree', '-p', 'HEAD', '-m', 'Remove', 'HEAD:people');
+    const tree = repo.git('commit-tree', '-p', 'HEAD', '-m', 'Remove', 'HEAD:people');
     // In one step, as a pull: nothing says that files are missing which the commit has.
-    repository.git('merge', '-q', '--ff-only', tree);
+    repo.git('merge', '-q', '--ff-only', tree);
     await eventually(async () => await isServed(service, []));
     // The folder itself is no change; .gitignore went with the last bot.
-    strictEqual(repository.status(), '?? var/');
-    repository.git('revert', '--no-edit', 'HEAD');
+    strictEqual(repo.status(), '?? var/');
+    repo.git('revert', '--no-edit', 'HEAD');
     await eventually(async () => await isServed(service, ['7']));
     await service.stop();
-    repository.git('reset', '-q', '--hard', 'HEAD^');
-    strictEqual(existsSync(join(repository.folder, 'bots')), false);
-    const next = await startTestService({}, { root: repository.folder });
+    repo.git('reset', '-q', '--hard', 'HEAD^');
+    strictEqual(existsSync(join(repo.folder, 'bots')), false);
+    const next = await startTestService({}, { root: repo.folder });
     await isServed(next, []);
-    repository.commit({ [pagePath('8')]: mainPage({ name: 'Marge' }) });
+    repo.commit({ [pagePath('8')]: mainPage({ name: 'Marge' }) });
     await eventually(async () => await isServed(next, ['8']));
   });
 

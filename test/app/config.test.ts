@@ -3,134 +3,68 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, readConfig } from '../../src/app/config.ts';
+import { type Config, ConfigError, readConfig } from '../../src/app/config.ts';
 import { botshelf } from '../support/command-line.ts';
+import { readCases } from '../support/fixture-lines.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const list = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
 const documented = readFileSync(list, 'utf8').match(/(?<=^- `)BOTSHELF_\w+/gm) ?? [];
 
-describe('the configuration of a remote', () => {
-  it('is none unless there is one; then it has what is set, and defaults for the rest', () => {
-    strictEqual(readConfig({}).remote, null);
-    deepStrictEqual(readConfig({ BOTSHELF_REMOTE: 'origin', BOTSHELF_ACK: 'remote' }).remote, {
-      remote: 'origin',
-      branch: null,
-      syncSeconds: 60,
-      pushSeconds: 10,
-      ack: 'remote',
-      webhookSecret: null,
-    });
-  });
-});
-
 describe('a setting that cannot be used', () => {
-  it('is named, with what to give', () => {
-    const host = { BOTSHELF_PROPOSALS: 'host' };
-    const readOnly = { BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin' };
-    const faults: readonly (readonly [env: Readonly<Record<string, string>>, fault: RegExp])[] = [
-      [{ BOTSHELF_REMOTE: '--upload-pack=x' }, /BOTSHELF_REMOTE begins with -/],
-      [{ BOTSHELF_REMOTE: 'o', BOTSHELF_BRANCH: 'a b' }, /BOTSHELF_BRANCH is "a b"/],
-      [{ BOTSHELF_REMOTE: 'o', BOTSHELF_ACK: 'never' }, /set it to "local" or "remote"/],
-      [{ BOTSHELF_REMOTE: 'o', BOTSHELF_SYNC_SECONDS: '0' }, /BOTSHELF_SYNC_SECONDS is "0"/],
-      [{ BOTSHELF_REMOTE: 'o', BOTSHELF_WEBHOOK_SECRET: '15 characters .' }, /_SECRET has fewer than 16/],
-      [{ BOTSHELF_WEBHOOK_SECRET: 'x' }, /BOTSHELF_WEBHOOK_SECRET is set, but BOTSHELF_REMOTE is not/],
-      [{ BOTSHELF_READ_ONLY: 'on' }, /BOTSHELF_READ_ONLY is on, but BOTSHELF_REMOTE is not set/],
-      [{ BOTSHELF_CANONICAL_URL: 'https://a.example' }, /_URL is set, but BOTSHELF_READ_ONLY is not on/],
-      [
-        { ...readOnly, BOTSHELF_ACK: 'local' },
-        /BOTSHELF_ACK is set, but has no use where BOTSHELF_READ_ONLY is on/,
-      ],
-      [
-        { ...readOnly, BOTSHELF_PROPOSALS: 'host', BOTSHELF_NOTIFY_URL: 'https://a.example' },
-        /PROPOSALS.*\n.*NOTIFY_URL/,
-      ],
-      [{ ...readOnly, BOTSHELF_CANONICAL_URL: 'x' }, /BOTSHELF_CANONICAL_URL is "x"/],
-      [host, /BOTSHELF_REMOTE is not set: proposals are pushed/],
-      [host, /BOTSHELF_HOST_TOKEN is not set: give a token/],
-      [{ BOTSHELF_HOST_API: 'https://me:secret@x' }, /BOTSHELF_HOST_API is not an address that can be used/],
-      [{ BOTSHELF_HOST_KIND: 'hub' }, /set it to "github", "gitlab", or "forgejo"/],
-      [
-        { BOTSHELF_LOG_LEVEL: 'loud' },
-        /_LOG_LEVEL is "loud": set it to "debug", "info", "warn", or "error"\./,
-      ],
-      [{ PORT: '81', BOTSHELF_PROBE_PORT: '81' }, /BOTSHELF_PROBE_PORT is 81, as PORT is/],
-    ];
-    for (const [env, fault] of faults) throws(() => readConfig(env), { name: 'ConfigError', message: fault });
-    for (const path of ['/a b', '/a%20b', '/a;b', '//a', '/a//b', '/api', '/api/v2', '/a?b', '/a#b'])
+  for (const { input, expected } of readCases('config-faults'))
+    it(`is named, with what to give and no secret: ${input}`, () => {
       throws(
-        () => readConfig({ BOTSHELF_BASE_URL: `https://example.org${path}` }),
-        /BOTSHELF_BASE_URL is ".+": set it to an address such as/,
-      );
-    for (const contact of [
-      'nobody',
-      'http://a.org',
-      'javascript:alert(1)',
-      'https://a b',
-      'a@b.c\nExpires: x',
-    ])
-      throws(
-        () => readConfig({ BOTSHELF_SECURITY_CONTACT: contact }),
-        /BOTSHELF_SECURITY_CONTACT is .*: give a/,
-      );
-  });
-});
-
-describe('the review at the Git host', () => {
-  it('has no settings unless they are given', () => {
-    deepStrictEqual(readConfig({}).hostReview, { kind: null, api: null, token: null });
-    const env = {
-      BOTSHELF_PROPOSALS: 'host',
-      BOTSHELF_REMOTE: 'origin',
-      BOTSHELF_HOST_KIND: 'github',
-      BOTSHELF_HOST_API: 'https://github.example.org/api/v3/',
-      BOTSHELF_HOST_TOKEN: 'x',
-    };
-    const hostReview = { kind: 'github', api: 'https://github.example.org/api/v3', token: 'x' };
-    deepStrictEqual(readConfig(env).hostReview, hostReview);
-  });
-});
-
-describe('the address of notifications', () => {
-  it('is one of https, or of this machine', () => {
-    strictEqual(readConfig({}).notifyUrl, null);
-    for (const url of [
-      'https://discord.com/api/webhooks/1/x?wait=true',
-      'http://localhost:1/',
-      'http://127.0.0.1/x',
-    ])
-      strictEqual(readConfig({ BOTSHELF_NOTIFY_URL: url }).notifyUrl, url);
-  });
-
-  it('is a secret: no fault has it', () => {
-    for (const url of [
-      'http://example.org/x',
-      'ftp://localhost/x',
-      'https://x:y@example.org/x',
-      'https:///x y',
-      'x',
-    ])
-      throws(
-        () => readConfig({ BOTSHELF_NOTIFY_URL: url }),
+        () => readConfig(JSON.parse(input) as NodeJS.ProcessEnv),
         (error) => {
-          match(String(error), /BOTSHELF_NOTIFY_URL is not an address that notices can be sent to: give/);
-          return !String(error).includes(url);
+          ok(error instanceof ConfigError);
+          deepStrictEqual(error.faults, expected);
+          return true;
         },
       );
-  });
+    });
 });
 
-describe('the public address', () => {
-  it('may have a path, and ends without a slash', () => {
-    for (const [text, baseUrl] of [
-      ['https://bots.example.org/', 'https://bots.example.org'],
-      ['https://Example.org:443/bots/', 'https://example.org/bots'],
-      ['http://localhost:8080/a/b_c.d~e-f', 'http://localhost:8080/a/b_c.d~e-f'],
-      ['https://example.org/apis', 'https://example.org/apis'],
-    ] as const)
-      strictEqual(readConfig({ BOTSHELF_BASE_URL: text }).baseUrl, baseUrl);
-    strictEqual(readConfig({ PORT: '81' }).baseUrl, 'http://localhost:81');
-  });
+describe('a setting that can be used', () => {
+  const remote = { remote: 'origin', branch: null, syncSeconds: 60, pushSeconds: 10, webhookSecret: null };
+  const host = {
+    BOTSHELF_PROPOSALS: 'host',
+    BOTSHELF_REMOTE: 'origin',
+    BOTSHELF_HOST_KIND: 'github',
+    BOTSHELF_HOST_API: 'https://github.example.org/api/v3/',
+    BOTSHELF_HOST_TOKEN: 'x',
+  };
+  const hook = 'https://discord.com/api/webhooks/1/x?wait=true';
+  const cases: readonly (readonly [keyof Config, NodeJS.ProcessEnv, unknown])[] = [
+    ['remote', {}, null],
+    ['remote', { BOTSHELF_REMOTE: 'origin', BOTSHELF_ACK: 'remote' }, { ...remote, ack: 'remote' }],
+    ['hostReview', {}, { kind: null, api: null, token: null }],
+    ['hostReview', host, { kind: 'github', api: 'https://github.example.org/api/v3', token: 'x' }],
+    ['notifyUrl', {}, null],
+    ...[hook, 'http://localhost:1/', 'http://127.0.0.1/x'].map(
+      (url) => ['notifyUrl', { BOTSHELF_NOTIFY_URL: url }, url] as const,
+    ),
+    ['baseUrl', { PORT: '81' }, 'http://localhost:81'],
+    ['baseUrl', { BOTSHELF_BASE_URL: 'https://bots.example.org/' }, 'https://bots.example.org'],
+    ['baseUrl', { BOTSHELF_BASE_URL: 'https://Example.org:443/bots/' }, 'https://example.org/bots'],
+    ['baseUrl', { BOTSHELF_BASE_URL: 'http://localhost:80/a/b_c.d~e-f' }, 'http://localhost/a/b_c.d~e-f'],
+    ['baseUrl', { BOTSHELF_BASE_URL: 'https://example.org/apis' }, 'https://example.org/apis'],
+    ['securityContact', {}, null],
+    ...['a@example.org', 'mailto:a@example.org'].map(
+      (contact) =>
+        ['securityContact', { BOTSHELF_SECURITY_CONTACT: contact }, 'mailto:a@example.org'] as const,
+    ),
+    ['securityContact', { BOTSHELF_SECURITY_CONTACT: 'https://a.org/b' }, 'https://a.org/b'],
+    ['log', {}, { level: 'info', format: null, isJournal: false }],
+    [
+      'log',
+      { BOTSHELF_LOG_LEVEL: 'Warn', BOTSHELF_LOG_FORMAT: 'pretty' },
+      { level: 'warn', format: 'pretty', isJournal: false },
+    ],
+    ['accessLog', {}, false],
+  ];
+  for (const [name, env, expected] of cases)
+    it(`is ${name} of ${JSON.stringify(env)}`, () => deepStrictEqual(readConfig(env)[name], expected));
 });
 
 describe('a secret from a file', () => {
@@ -214,17 +148,6 @@ describe('a secret from a file', () => {
   });
 });
 
-describe('the contact for security', () => {
-  it('is a URI; a mail address becomes one', () => {
-    const contactOf = (value: string): string | null =>
-      readConfig({ BOTSHELF_SECURITY_CONTACT: value }).securityContact;
-    strictEqual(readConfig({}).securityContact, null);
-    strictEqual(contactOf('security@example.org'), 'mailto:security@example.org');
-    strictEqual(contactOf('mailto:security@example.org'), 'mailto:security@example.org');
-    strictEqual(contactOf('https://example.org/security'), 'https://example.org/security');
-  });
-});
-
 describe('botshelf settings', () => {
   it('lists every setting that the configuration reads, with its default, and no other', async () => {
     const read: string[] = [];
@@ -278,14 +201,5 @@ describe('a variable of the environment that means nothing', () => {
       'BOTSHELF_CATALOG is set, but there is no such setting: did you mean BOTSHELF_CATALOGUE?',
     ]);
     deepStrictEqual(readConfig(Object.fromEntries(documented.map((name) => [name, '']))).unknown, []);
-  });
-});
-
-describe('the settings of the log', () => {
-  it('are level, format and whether each request is logged', () => {
-    const { log, accessLog } = readConfig({});
-    deepStrictEqual([log, accessLog], [{ level: 'info', format: null, isJournal: false }, false]);
-    const set = readConfig({ BOTSHELF_LOG_LEVEL: 'Warn', BOTSHELF_LOG_FORMAT: 'pretty' });
-    deepStrictEqual(set.log, { level: 'warn', format: 'pretty', isJournal: false });
   });
 });

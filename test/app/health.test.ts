@@ -11,6 +11,8 @@ describe('/readyz', () => {
     const faults = async (part: string): Promise<string> =>
       String((await service.request('/readyz')).json.parts[part].faults);
     match(await faults('catalogue'), /"edited" of the bot 7 is .*: run "timedatectl set-ntp true"/);
+    repositoryIn(service.root).write(pagePath('7'), mainPage());
+    await eventually(async () => strictEqual(await faults('catalogue'), ''));
 
     service.expectLog(/the clone is on the branch trial/);
     const { git } = repositoryIn(service.root);

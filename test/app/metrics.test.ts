@@ -18,9 +18,7 @@ interface AlertRule {
 
 interface Dashboard {
   readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
-  readonly templating: {
-    readonly list: readonly { readonly query: string | { readonly query: string } }[];
-  };
+  readonly templating: { readonly list: readonly { readonly query: string | { readonly query: string } }[] };
 }
 
 /** Returns the text of a file of docs/. */

@@ -34,19 +34,10 @@ describe('the message of a commit', () => {
   });
 
   it('has no text of people that skips a check, mentions or closes something at a Git host', () => {
-    const texts = [
-      '[skip ci]',
-      '[CI Skip]',
-      '***NO_CI***',
-      'skip-checks: true',
-      '@marge',
-      'Fixes #1',
-      'GH-1',
-    ];
-    for (const text of [...texts, 'closes https://git.example.org/people/list/issues/1']) {
-      const message = formatCommitMessage([{ name: text, id: '1', keys: [text] }], [formatChangedBy(text)], {
-        reason: text,
-      });
+    const texts = ['[skip ci]', '[CI Skip]', '***NO_CI***', 'skip-checks: true', '@marge', 'Fixes #1'];
+    for (const text of [...texts, 'GH-1', 'closes https://git.example.org/people/list/issues/1']) {
+      const bot = { name: text, id: '1', keys: [text] };
+      const message = formatCommitMessage([bot], [formatChangedBy(text)], { reason: text });
       ok(!message.toLowerCase().includes(text.toLowerCase()), message);
     }
   });
@@ -85,18 +76,12 @@ describe('who made a commit', () => {
     strictEqual(JSON.stringify(parse('<> 1 +0000', service, '')), '{"kind":"person","name":""}');
     // A pattern that begins with blanks would look at each of them again from each of them.
     const blanks = ' '.repeat(400_000);
-    strictEqual(
-      JSON.stringify(parse(`A${blanks}x`, service, '')),
-      `{"kind":"person","name":"A${blanks.slice(0, 63)}"}`,
-    );
+    deepStrictEqual(parse(`A${blanks}x`, service, ''), { kind: 'person', name: `A${blanks.slice(0, 63)}` });
   });
 
   it('is read in the encoding that the commit names', () => {
     const commit = (name: string, encoding: string): Buffer =>
-      Buffer.from(
-        `author ${name} <a@b> 1 +0000\ncommitter ${name} <a@b> 1 +0000${encoding}\n\nx\n`,
-        'latin1',
-      );
+      Buffer.from(`author ${name} <a@b> 1 +0\ncommitter ${name} <a@b> 1 +0${encoding}\n\nx\n`, 'latin1');
     const nameOf = (object: Buffer): unknown => parseCommitAuthor(decodeCommit(object), 'x <y>');
     const named = (name: string): unknown => ({ kind: 'person', name });
     deepStrictEqual(nameOf(commit('J\u00fcrgen', '\nencoding ISO-8859-1')), named('J\u00fcrgen'));

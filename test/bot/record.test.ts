@@ -67,16 +67,11 @@ describe('a record', () => {
 
   it('is not a list element, whose schema is the same but for the pages', () => {
     const record = assembleRecord(id, main, []);
-    deepStrictEqual(
-      validate('list-element', record).map(({ place }) => place.join('.')),
-      ['contents.fr.page'],
-    );
-    deepStrictEqual(
-      validate('list-element', { ...listElement(record), invite: 7, random: undefined }).map(
-        ({ keyword, place }) => `${keyword} ${place.join('.')}`,
-      ),
-      ['required ', 'type invite'],
-    );
+    const faultsOf = (value: object): string[] =>
+      validate('list-element', value).map(({ keyword, place }) => `${keyword} ${place.join('.')}`);
+    deepStrictEqual(faultsOf(record), ['additionalProperties contents.fr.page']);
+    const wrong = { ...listElement(record), invite: 7, random: undefined };
+    deepStrictEqual(faultsOf(wrong), ['required ', 'type invite']);
   });
 
   it('has what the page says rather than a default', () => {

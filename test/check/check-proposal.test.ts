@@ -108,10 +108,7 @@ describe('what is always reviewed', () => {
       fc.property(reviewed, others, fc.string({ unit: 'grapheme' }), (keys, more, text) => {
         const before = files({ en: keysOf(keys) });
         deepStrictEqual(findReviewedChanges(before, before), []);
-        const after = files({
-          fr: ['Homère', text],
-          en: mainPage({ ...keysOf(keys), ...more }, text),
-        });
+        const after = files({ fr: ['Homère', text], en: mainPage({ ...keysOf(keys), ...more }, text) });
         deepStrictEqual(findReviewedChanges(before, after), []);
       }),
     );

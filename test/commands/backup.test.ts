@@ -113,10 +113,7 @@ describe('botshelf backup and restore', () => {
     mkdirSync(join(folder, 'unfinished-1'));
     const cases: [Promise<Run>, RegExp][] = [
       [botshelf(root, ['backup', full]), /is not empty: use a new or empty folder\n$/],
-      [
-        restore(folder, join(tempFolder(), 'new')),
-        /has no backup: pass the folder of one that was completed\n$/,
-      ],
+      [restore(folder, join(tempFolder(), 'new')), /has no backup: pass the folder of one that/],
       [restore(join(folder, 'x'), join(tempFolder(), 'new')), /has no backup/],
     ];
     for (const [run, message] of cases) {

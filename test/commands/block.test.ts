@@ -54,11 +54,8 @@ describe('botshelf block', () => {
     ok(!read('blocked.json').includes('Spam'));
     deepStrictEqual(await run('unblock', 'account', '5'), [2, '', 'the account 5 is not blocked\n']);
     await run('block', 'bot', '12', '--reason', 'Lies');
-    const [code, , refused] = await run('token', '12');
-    deepStrictEqual(
-      [code, refused],
-      [2, 'the bot 12 is blocked (Lies): remove it here, or from blocked.json\n'],
-    );
+    const [code, , why] = await run('token', '12');
+    deepStrictEqual([code, why], [2, 'the bot 12 is blocked (Lies): remove it here, or from blocked.json\n']);
     strictEqual(status(), '');
   });
 
@@ -113,19 +110,14 @@ describe('botshelf block', () => {
       (await service.request(`/api/v2/bots/${id}`, updateRequest(tokens.get(id) ?? '', { count: 5 }))).status;
     for (const id of tokens.keys()) strictEqual(await post(id), 200);
     const before = repository.git('rev-list', '--count', 'HEAD');
-    const { code, stdout, stderr } = await botshelf(
-      root,
-      'block account 5 --reason Spam --remove --yes'.split(' '),
-    );
+    const args = 'block account 5 --reason Spam --remove --yes'.split(' ');
+    const { code, stdout, stderr } = await botshelf(root, args);
     deepStrictEqual(
       [code, stdout, stderr],
       [0, 'Seven (7)\nTwelve (12)\n', 'The account 5 is blocked. 2 bots removed, 2 tokens ended.\n'],
     );
     strictEqual(Number(repository.git('rev-list', '--count', 'HEAD')), Number(before) + 2);
-    match(
-      repository.git('log', '-1', '--format=%B'),
-      /^Remove 2 bots\n\nThe account 5 is blocked \(Spam\)\n/,
-    );
+    match(repository.git('log', '-1', '--format=%B'), /^Remove 2 bots\n\nThe account 5 is blocked \(Spam\)/);
     deepStrictEqual(repository.git('show', '--name-only', '--format=', 'HEAD').split('\n').toSorted(), [
       'bots/007/7.de.md',
       'bots/007/7.en.md',

@@ -44,7 +44,7 @@ describe('botshelf check', () => {
     match(stdout, /^::error file=botshelf\.json,line=2,col=3,title=additionalProperties::nmae: /);
   });
 
-  it('names what only several files together, or their names, do wrong', async () => {
+  it('names what several files do wrong together, or by their names or kinds', async () => {
     const root = catalogue({
       'bots/001/1.en.md': mainPage(),
       'bots/001/1.fr.md': mainPage(),
@@ -56,23 +56,6 @@ describe('botshelf check', () => {
       'bots/README.md': '',
       'bots/004/deeper/4.en.md': mainPage(),
       'bots/.gitkeep/x': '',
-    });
-    deepStrictEqual(await placesAndRules(root), [
-      'bots/.gitkeep:1:1 stray-file',
-      'bots/001/1.en.md:1:1 one-main-page',
-      'bots/001/1.fr.md:1:1 one-main-page',
-      'bots/002/2.en.md:1:1 one-main-page',
-      'bots/003/3.EN.md:1:1 wrong-locale',
-      'bots/003/4.en.md:1:1 wrong-folder',
-      'bots/003/notes.txt:1:1 stray-file',
-      'bots/004/deeper:1:1 stray-file',
-      'bots/README.md:1:1 stray-file',
-    ]);
-  });
-
-  it('refuses links, pipes, submodules and .gitattributes by name', async () => {
-    const root = catalogue({
-      ...good,
       'bots/.gitattributes': '*.md filter=run',
       'bots/005/.gitattributes': '*.md filter=run',
       'bots/006/module/.git': 'gitdir: ../x',
@@ -81,13 +64,23 @@ describe('botshelf check', () => {
     symlinkSync('/etc/passwd', join(root, 'bots/008/8.en.md'));
     symlinkSync('/etc', join(root, 'bots/009'));
     execFileSync('mkfifo', [join(root, 'bots/008/1008.en.md')]);
-    deepStrictEqual(await placesAndRules(root), [
+    const { stdout } = await botshelf(root, ['check']);
+    deepStrictEqual(stdout.match(/^bots\S+ \S+/gm), [
       'bots/.gitattributes:1:1 git-attributes',
+      'bots/.gitkeep:1:1 stray-file',
+      'bots/001/1.en.md:1:1 one-main-page',
+      'bots/001/1.fr.md:1:1 one-main-page',
+      'bots/002/2.en.md:1:1 one-main-page',
+      'bots/003/3.EN.md:1:1 wrong-locale',
+      'bots/003/4.en.md:1:1 wrong-folder',
+      'bots/003/notes.txt:1:1 stray-file',
+      'bots/004/deeper:1:1 stray-file',
       'bots/005/.gitattributes:1:1 git-attributes',
       'bots/006/module:1:1 submodule',
       'bots/008/1008.en.md:1:1 regular-file',
       'bots/008/8.en.md:1:1 regular-file',
       'bots/009:1:1 regular-file',
+      'bots/README.md:1:1 stray-file',
     ]);
   });
 
@@ -167,12 +160,3 @@ describe('botshelf check', () => {
     }
   });
 });
-
-/** Returns `place rule` of each fault that the check of a catalogue prints. */
-async function placesAndRules(root: string): Promise<string[]> {
-  const { stdout } = await botshelf(root, ['check']);
-  return stdout
-    .split('\n')
-    .slice(0, -2)
-    .map((line) => line.split(' ', 2).join(' '));
-}

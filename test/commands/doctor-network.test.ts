@@ -86,26 +86,17 @@ describe('what botshelf doctor says of the running service', () => {
   it('is that it is ready, or what does not work, or that it is something else', async () => {
     const good = await check({ '/healthz': healthz, '/readyz': readyz });
     strictEqual(good.state, 'ok');
-    const parts = { state: { ready: true, faults: ['counts cannot be saved: make room'] } };
+    const parts = { state: { ready: true, faults: ['counts are lost: make room'] } };
     const failing = await check({ '/healthz': healthz, '/readyz': { ready: true, parts } });
-    strictEqual(
-      `${failing.state} ${failing.reason} ${failing.fix}`,
-      'warning counts cannot be saved make room',
-    );
-    const away = {
-      catalogue: { ready: false, faults: [] },
-      remote: { ready: false, faults: ['it is away'] },
-    };
+    strictEqual(`${failing.state} ${failing.reason} ${failing.fix}`, 'warning counts are lost make room');
+    const away = { catalogue: { ready: false, faults: [] }, remote: { ready: false, faults: ['away'] } };
     const starting = await check({ '/healthz': healthz, '/readyz': { ready: false, parts: away } });
     strictEqual(
       `${starting.state} ${starting.reason}`,
-      'error it is not ready (the catalogue is not loaded yet; the remote is not loaded yet, it is away)',
+      'error it is not ready (the catalogue is not loaded yet; the remote is not loaded yet, away)',
     );
-    const old = await check({
-      '/healthz': { ...healthz, version: '0.0.1', commit: null },
-      '/readyz': readyz,
-    });
-    match(`${old.state} ${old.reason}`, /^warning botshelf 0\.0\.1 runs, and botshelf /);
+    const old = await check({ '/healthz': { ...healthz, version: '0.1', commit: null }, '/readyz': readyz });
+    match(`${old.state} ${old.reason}`, /^warning botshelf 0\.1 runs, and botshelf /);
     match((await check({ '/': 'hello' })).reason, /another program responds/);
   });
 

@@ -44,31 +44,22 @@ describe('botshelf doctor', () => {
     strictEqual(repositoryIn(service.root).status(), '');
   });
 
-  it('names the setting that a mistyped variable was meant for @slow', async () => {
-    const run = await botshelf(service.root, ['doctor', '--json'], {
-      env: { ...env, BOTSHELF_REMOT: 'origin' },
-    });
-    const { state, fix } = resultsOf(run).find(({ name }) => name === 'settings') ?? {};
-    deepStrictEqual([state, fix], ['warning', 'did you mean BOTSHELF_REMOTE?']);
-  });
-
   it('names a setting that cannot be used as an error, and checks all else @slow', async () => {
     const faulty = { ...env, BOTSHELF_NOTIFY_URL: 'x', BOTSHELF_RATE_LIMIT: '-1' };
     const run = await botshelf(service.root, ['doctor', '--json'], { env: faulty });
     const wrong = wrongIn(resultsOf(run)).map(({ name, state, reason }) => `${state} ${name}: ${reason}`);
     deepStrictEqual([run.code, wrong.length], [2, 1]);
-    match(
-      wrong[0] ?? '',
-      /^error settings: BOTSHELF_RATE_LIMIT is "-1": .*BOTSHELF_NOTIFY_URL is not an address/,
-    );
+    match(wrong[0] ?? '', /^error settings: BOTSHELF_RATE_LIMIT is "-1": .*BOTSHELF_NOTIFY_URL is not/);
   });
 
   it('ends with 1 and the fix for what is only a warning', async () => {
     const { folder } = testRepository({ [pagePath('7')]: mainPage({ category: 'cars' }) });
-    const run = await botshelf(folder, ['doctor', '--json'], { env: { PORT: String(await freePort()) } });
+    const mistyped = { PORT: String(await freePort()), BOTSHELF_REMOT: 'origin' };
+    const run = await botshelf(folder, ['doctor', '--json'], { env: mistyped });
     deepStrictEqual(
       wrongIn(resultsOf(run)).map(({ name, state, fix }) => [name, state, fix]),
       [
+        ['settings', 'warning', 'did you mean BOTSHELF_REMOTE?'],
         ['service', 'warning', findServiceCommand('start')],
         ['files', 'warning', 'botshelf check'],
       ],

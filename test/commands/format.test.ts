@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { toCanonicalForm } from '../../src/catalogue/page/page.ts';
 import { botshelf } from '../support/command-line.ts';
 import { mainPage, writeFiles } from '../support/sample.ts';
-import { collection, profile } from '../support/side-files.ts';
+import { collection } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const messy =
@@ -32,27 +32,6 @@ describe('botshelf format', () => {
     strictEqual((await botshelf(root, ['format'])).stdout, '2 files, 0 formatted\n');
   });
 
-  it('brings profiles and collections into canonical form', async () => {
-    const root = tempFolder();
-    const [person, fun] = ['people/1.json', 'collections/fun.en.md'];
-    writeFiles(root, {
-      'bots/001/1.en.md': canonical,
-      [person]: '{"website": null, "name": "Ada"}',
-      [fun]: '---\n{"bots": ["1", "2"], "description": "D.", "title": "T"}\n---\nHa.\n',
-      'people/2.json': '{',
-    });
-    const { stdout } = await botshelf(root, ['format']);
-    match(
-      stdout,
-      /^collections\/fun\.en\.md\npeople\/1\.json\n.*people\/2\.json:1:2 .*\n4 files, 2 formatted, 1 left alone\n$/,
-    );
-    strictEqual(readFileSync(join(root, person), 'utf8'), profile({ website: null }));
-    strictEqual(
-      readFileSync(join(root, fun), 'utf8'),
-      collection({ title: 'T', description: 'D.', bots: ['1', '2'] }).trimEnd() + '\nHa.\n',
-    );
-  });
-
   it('drops the commas that Prettier puts after last values, in texts none', async () => {
     const root = tempFolder();
     const [page, fun] = ['bots/001/1.en.md', 'collections/fun.en.md'];
@@ -75,15 +54,6 @@ describe('botshelf format', () => {
       );
   });
 
-  it('brings the settings into canonical form', async () => {
-    const root = catalogue();
-    const settings = '{"language": "de", "name": "A"}';
-    writeFiles(root, { 'bots/001/1.en.md': canonical, 'botshelf.json': settings });
-    strictEqual((await botshelf(root, ['format', 'bots'])).stdout, 'botshelf.json\n3 files, 1 formatted\n');
-    const written = readFileSync(join(root, 'botshelf.json'), 'utf8');
-    strictEqual(written, '{\n  "name": "A",\n  "language": "de"\n}\n');
-  });
-
   it('with --check writes nothing and names what would change', async () => {
     const root = catalogue();
     const { code, stdout } = await botshelf(root, ['format', '--check']);
@@ -103,14 +73,15 @@ describe('botshelf format', () => {
   it('names a file that is no page and leaves it alone', async () => {
     const root = catalogue();
     const broken = '---\n{"name": "A"\n---\n';
-    writeFiles(root, { 'bots/003/3.en.md': broken, 'bots/003/4.en.md': messy });
+    writeFiles(root, { 'bots/003/3.en.md': broken, 'bots/003/4.en.md': messy, 'people/2.json': '{' });
     const { code, stdout } = await botshelf(root, ['format']);
     const lines = stdout.split('\n');
     strictEqual(code, 1);
     strictEqual(lines[0], 'bots/001/1.en.md');
     match(lines[1] ?? '', /^bots\/003\/3\.en\.md:3:\d+ json /);
     match(lines[2] ?? '', /^bots\/003\/4\.en\.md:1:1 wrong-folder /);
-    strictEqual(lines[3], '3 files, 1 formatted, 2 left alone');
+    match(lines[3] ?? '', /people\/2\.json:1:2 /);
+    strictEqual(lines[4], '4 files, 1 formatted, 3 left alone');
     strictEqual(readFileSync(join(root, 'bots/003/3.en.md'), 'utf8'), broken);
     strictEqual(readFileSync(join(root, 'bots/003/4.en.md'), 'utf8'), messy);
   });

@@ -54,11 +54,7 @@ describe('botshelf new', () => {
     strictEqual((await botshelf(root, ['new', '7', '--locale=zh-CN'])).stdout, 'bots/007/7.zh-CN.md\n');
     match((await botshelf(root, ['check'])).stdout, /^bots\/007\/7\.zh-CN\.md:3:11 placeholder name: /m);
     writeFiles(root, { 'botshelf.json': '{ "language": "de" }' });
-    strictEqual(
-      (await botshelf(root, ['new', '8'])).stdout,
-      'bots/008/8.de.md\n',
-      'else that of the catalogue',
-    );
+    strictEqual((await botshelf(root, ['new', '8'])).stdout, 'bots/008/8.de.md\n', 'else that of the list');
   });
 
   it('makes a further language as a translation of the main page', async () => {

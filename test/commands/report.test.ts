@@ -38,12 +38,7 @@ function cloneWithAll(): string {
   const date = `${today - 9 * daySeconds} +0000`;
   execFileSync('git', ['commit', '-q', '--amend', '--no-edit'], {
     cwd: repo.folder,
-    env: {
-      ...process.env,
-      GIT_COMMITTER_NAME: 'Ada',
-      GIT_COMMITTER_EMAIL: 'a@b.c',
-      GIT_COMMITTER_DATE: date,
-    },
+    env: { ...process.env, GIT_COMMITTER_NAME: 'A', GIT_COMMITTER_EMAIL: 'a@b.c', GIT_COMMITTER_DATE: date },
   });
   repo.commit({ [pagePath('1')]: page('1', { invite: invite('1', 8) }) });
   commitCounts(repo.folder, [

@@ -2,18 +2,38 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readUserName } from '../../src/app/config.ts';
 import { botshelf } from '../support/command-line.ts';
 import { repositoryIn } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 describe('botshelf token', () => {
-  it('says in a folder without bots/ what to set', async () => {
-    const root = tempFolder();
-    const { code, stdout, stderr } = await botshelf(root, ['token', '7']);
-    deepStrictEqual([code, stdout], [2, '']);
-    strictEqual(stderr, `there is no bot 7 in ${root}: add its page first, or set BOTSHELF_CATALOGUE\n`);
+  it('ends with 2 and the fix where there is no such bot, id or repository', async () => {
+    const plain = tempFolder();
+    writeFiles(plain, { [pagePath('7')]: mainPage() });
+    for (const [root, id, fix] of [
+      [tempFolder(), '7', /^there is no bot 7 in \S+: add its page first, or set BOTSHELF_CATALOGUE\n$/],
+      [plain, 'x', /pass 1 to 20 digits/],
+      [plain, '7', /git init/],
+    ] as const) {
+      const { code, stdout, stderr } = await botshelf(root, ['token', id]);
+      deepStrictEqual([code, stdout, stderr.includes('    at ')], [2, '', false]);
+      match(stderr, fix);
+    }
+  });
+
+  it('prints the token alone, which works at once and ends at once, when there is another or with --revoke @slow', async () => {
+    const { root, request } = await startTestService({ [pagePath('7')]: mainPage() });
+    const post = async (token: string): Promise<number> =>
+      (await request('/api/v2/bots/7', updateRequest(token.trim(), { count: 1 }))).status;
+    const { stdout: first } = await botshelf(root, ['token', '7']);
+    match(first, /^bsh_[0-9A-Za-z]{49}\n$/);
+    strictEqual(await post(first), 200);
+    const { stdout: second } = await botshelf(root, ['token', '7']);
+    deepStrictEqual([await post(first), await post(second)], [401, 200]);
+    const { code, stdout } = await botshelf(root, ['token', '7', '--revoke']);
+    deepStrictEqual([code, stdout, await post(second)], [0, '', 401]);
   });
 });
 
@@ -55,14 +75,7 @@ describe('a command that revokes tokens', () => {
   const cases = [
     [revoke, 'the remote is away', fetchedOnce, remote, 'The remote cannot be reached', 1000],
     [revoke, 'the remote is away, in a new clone', null, remote, 'The remote cannot be reached', 1_000_000],
-    [
-      revoke,
-      'the clone has one and BOTSHELF_REMOTE is not set',
-      fetchedOnce,
-      {},
-      'BOTSHELF_REMOTE is not set',
-      1000,
-    ],
+    [revoke, 'the clone has one, none is set', fetchedOnce, {}, 'BOTSHELF_REMOTE is not set', 1000],
     [remove, 'the remote is away', fetchedOnce, remote, 'The remote cannot be reached', 1000],
   ] as const;
   for (const [command, when, ref, env, why, generation] of cases)

@@ -15,11 +15,7 @@ describe('a form', () => {
     [403, 'from another host of the same site', { 'Sec-Fetch-Site': 'same-site' }],
     [403, 'that a person opened from elsewhere', { 'Sec-Fetch-Site': 'none' }],
     [403, 'from another site in an older browser', { Origin: 'https://evil.example' }],
-    [
-      403,
-      'with two headers that disagree',
-      { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://bots.example.org' },
-    ],
+    [403, 'headers that disagree', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://bots.example.org' }],
     [403, 'from a page without an address', { Origin: 'null' }],
     [403, 'without an origin', {}],
   ];

@@ -5,12 +5,7 @@ import { BotshelfError, type ErrorCode, UserError } from '../../src/lib/errors.t
 
 describe('the problem of an error', () => {
   const message = 'why';
-  const responses: [
-    code: ErrorCode,
-    kind: string,
-    retryAfter: string | undefined,
-    detail: string | RegExp,
-  ][] = [
+  const responses: [code: ErrorCode, kind: string, wait: string | undefined, detail: string | RegExp][] = [
     ['unavailable', 'writes-unavailable', '30', message],
     ['locked', 'writes-unavailable', '5', message],
     ['overloaded', 'writes-unavailable', '10', message],
@@ -50,10 +45,9 @@ describe('the problem of an error', () => {
   });
 
   it('has nothing of the message of an unexpected error', () => {
-    for (const error of [new Error('/secret'), new UserError('/secret')])
-      deepStrictEqual(
-        [toProblem(error).kind, toProblem(error).message.includes('/secret')],
-        ['unexpected', false],
-      );
+    for (const error of [new Error('/secret'), new UserError('/secret')]) {
+      const problem = toProblem(error);
+      deepStrictEqual([problem.kind, problem.message.includes('/secret')], ['unexpected', false]);
+    }
   });
 });

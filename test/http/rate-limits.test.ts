@@ -66,12 +66,8 @@ describe('the place of a response', () => {
     };
     const ofSite = Array.from({ length: 1000 }, (_, i) => `2001:db8:1:${i.toString(16)}::1`);
     strictEqual(ofSite.filter((ip) => take(ip)).length, 2);
-    deepStrictEqual(['192.0.2.1', '192.0.2.1', '2001:db8:2::1', '2001:db8:2::2'].map(take), [
-      true,
-      false,
-      true,
-      false,
-    ]);
+    for (const ip of ['192.0.2.1', '2001:db8:2::1']) deepStrictEqual([take(ip), take(ip)], [true, false]);
+    strictEqual(take('2001:db8:2::2'), false);
     strictEqual(Array.from({ length: 9 }, (_, i) => `198.51.100.${i}`).filter((ip) => take(ip)).length, 4);
   });
 

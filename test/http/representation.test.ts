@@ -12,12 +12,7 @@ describe('a representation', () => {
   let representation: Representation;
   let server: TestServer;
   beforeEach(async () => {
-    representation = {
-      type: 'application/json',
-      digest: 'd1',
-      body: Buffer.from(text),
-      current: () => true,
-    };
+    representation = { type: 'application/json', digest: 'd1', body: Buffer.from(text), current: () => true };
     server = await serveHandler(async (ctx) => await send(ctx, representation));
   });
 

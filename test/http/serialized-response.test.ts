@@ -84,16 +84,9 @@ describe('an answer that is sent again', () => {
 
   it('comes in order where requests come faster than answers', async () => {
     const etag = /^ETag: (.*)$/im.exec(await talk(get(), 1))?.[1] ?? '';
-    const said = await talk(
-      get() + get(`If-None-Match: ${etag}\r\n`) + get() + `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`,
-      4,
-    );
-    deepStrictEqual(said.match(/HTTP\/1\.1 \d+/g), [
-      'HTTP/1.1 200',
-      'HTTP/1.1 304',
-      'HTTP/1.1 200',
-      'HTTP/1.1 200',
-    ]);
+    const others = `${get()}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const said = await talk(get() + get(`If-None-Match: ${etag}\r\n`) + others, 4);
+    deepStrictEqual(said.match(/(?<=HTTP\/1\.1 )\d+/g), ['200', '304', '200', '200']);
   });
 
   it('ends the connection where the request asks for it or is of HTTP/1.0', async () => {

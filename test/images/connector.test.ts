@@ -56,10 +56,7 @@ describe('the image connector', () => {
     for (const url of ['http://images.test/a.png', 'file:///etc/passwd', 'data:image/png;base64,AAAA']) {
       await refusal(connector.fetch(url), /instead of https:/);
     }
-    await refusal(
-      connector.fetch(`https://images.test:${site.port}/plain`),
-      /leads to http: instead of https:/,
-    );
+    await refusal(connector.fetch(`https://images.test:${site.port}/plain`), /to http: instead of https:/);
   });
 
   it('does not trust a certificate of another name', async () => {
@@ -93,10 +90,7 @@ describe('the image connector and addresses that are not public', () => {
   for (const spelling of fixtureLines('addresses-not-public.txt'))
     it(`refuses the literal address ${spelling}, which needs no look-up`, async () => {
       const connector = new ImageConnector();
-      await refusal(
-        connector.fetch(`https://${spelling}:${secret.port}/`),
-        /leads to an address that is not public$/,
-      );
+      await refusal(connector.fetch(`https://${spelling}:${secret.port}/`), /an address that is not public$/);
       await connector.close();
       equal(secret.connections, 0);
     });
@@ -135,24 +129,14 @@ describe('the image connector and addresses that are not public', () => {
 
   it('mixed answers: one address that is not public spoils the name', async () => {
     const site = await startSite({ '/': bytes(image) });
-    const connector = await testConnector({
-      names: { 'mixed.images.test': () => ['127.0.0.1', '10.0.0.1'] },
-    });
-    await refusal(connector.fetch(`https://mixed.images.test:${site.port}/`), /that is not public$/);
+    const connector = await testConnector({ names: { 'mixed.test': () => ['127.0.0.1', '10.0.0.1'] } });
+    await refusal(connector.fetch(`https://mixed.test:${site.port}/`), /that is not public$/);
     equal(site.connections, 0);
-  });
-
-  it('refuses a name and a password in a redirect', async () => {
-    await refusalOf(redirect('https://me:secret@images.test/'), /user name or password/);
   });
 });
 
 describe('the image connector and hostile answers', () => {
   const chunk = Buffer.alloc(64 * 1024);
-
-  it('10 MB: an image that says it is too large is not read', async () => {
-    await refusalOf(bytes(Buffer.alloc(10_000_000)), /larger than 8 MiB/);
-  });
 
   it('endless body: reading stops at the limit and hangs up', async () => {
     let hungUp: Promise<void> | undefined;
@@ -170,25 +154,24 @@ describe('the image connector and hostile answers', () => {
     await hungUp;
   });
 
-  it('slow drip: the time limit is for all of it, however often a byte comes', async () => {
-    const drip: Answer = (response) => {
-      response.writeHead(200, { 'content-type': 'image/png' });
-      const timer = setInterval(() => response.write('.'), 20);
-      response.once('close', () => clearInterval(timer));
-    };
-    await refusalOf(drip, /did not arrive within 0\.3 s/, 300);
-  });
-
-  it('silence: a host that takes the connection and says nothing meets the time limit', async () => {
-    await refusalOf(() => {}, /did not arrive within 0\.3 s/, 300);
-  });
-
-  it('content-type lies: what calls itself a page, SVG or nothing is not read', async () => {
-    const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
-    await refusalOf(bytes(image, 'text/html; charset=utf-8'), /not that of an image/);
-    await refusalOf((response) => void response.writeHead(200).end(image), /not that of an image/);
-    await refusalOf(bytes(svg, 'image/svg+xml'), /is an SVG/);
-  });
+  const drip: Answer = (response) => {
+    response.writeHead(200, { 'content-type': 'image/png' });
+    const timer = setInterval(() => response.write('.'), 20);
+    response.once('close', () => clearInterval(timer));
+  };
+  const svg = bytes('<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml');
+  const secret = redirect('https://me:secret@images.test/');
+  const untyped: Answer = (response) => void response.writeHead(200).end(image);
+  for (const [name, answer, message, timeLimit] of [
+    ['10 MB: what says it is too large is not read', bytes(Buffer.alloc(10_000_000)), /larger than 8 MiB/],
+    ['slow drip: the time limit is for all of it', drip, /did not arrive within 0\.3 s/, 300],
+    ['silence: the time limit is for what never comes', () => {}, /did not arrive within 0\.3 s/, 300],
+    ['a page is not read', bytes(image, 'text/html; charset=utf-8'), /not that of an image/],
+    ['what has no type is not read', untyped, /not that of an image/],
+    ['an SVG is not read', svg, /is an SVG/],
+    ['a name and a password in a redirect are refused', secret, /user name or password/],
+  ] as const)
+    it(name, async () => void (await refusalOf(answer, message, timeLimit)));
 
   it('gzip bomb: a Content-Encoding is refused, not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));

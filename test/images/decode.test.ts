@@ -116,10 +116,7 @@ describe('decoding what is hostile', () => {
   });
 });
 
-async function refusal(
-  bytes: Buffer,
-  message = /is not a JPEG, PNG, WebP or GIF that can be read/,
-): Promise<void> {
+async function refusal(bytes: Buffer, message = /is not a JPEG, PNG, WebP or GIF/): Promise<void> {
   await rejects(decode(bytes, 'avatar'), (error: unknown) => {
     ok(error instanceof Error);
     match(error.message, message);

@@ -57,14 +57,6 @@ describe('a host queue', () => {
     equal(done[1], 'a9');
   });
 
-  it('returns to a host that failed until all its items are done', async () => {
-    const done = new Set<string>();
-    const queue = queueOf(2, async (item) => done.add(item) && item > 'a2');
-    add(queue, 'a1 a2 a3 a4 a5');
-    await queue.idle();
-    equal(done.size, 5);
-  });
-
   it('goes on with other hosts while one of them does not respond', async () => {
     const done: string[] = [];
     let answer: ((well: boolean) => void) | undefined;

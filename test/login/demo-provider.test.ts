@@ -46,14 +46,9 @@ describe('the login of the demo', () => {
   });
 
   it('is switched on by nothing in botshelf.json: a service without a provider has no login @slow', async () => {
-    const settings = {
-      maintainers: ['42'],
-      demo: true,
-      login: 'demo',
-      people: JSON.parse(people) as unknown,
-    };
+    const all = { maintainers: ['42'], demo: true, login: 'demo', people: JSON.parse(people) as unknown };
     const env = { BOTSHELF_DEMO: 'on', BOTSHELF_DEV: 'on', BOTSHELF_OAUTH_DEMO: 'on' };
-    for (const file of [settings, { maintainers: ['42'] }]) {
+    for (const file of [all, { maintainers: ['42'] }]) {
       const { request, expectLog } = await startTestService(
         { [pagePath(homer)]: mainPage({}), 'botshelf.json': JSON.stringify(file) },
         { env },

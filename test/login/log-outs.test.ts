@@ -64,11 +64,8 @@ describe('a log-out', () => {
       const [first, second] = [await logIn(), await logIn()];
       await sessions.end(first);
       const later = await logIn();
-      deepStrictEqual(
-        [await isOpen(first), await isOpen(second), await isOpen(later)],
-        [false, false, true],
-        `${ms}`,
-      );
+      const open = [await isOpen(first), await isOpen(second), await isOpen(later)];
+      deepStrictEqual(open, [false, false, true], `${ms}`);
       await sessions.end(first);
       ok(await isOpen(later), 'a copy of the ended session ends nothing');
     }

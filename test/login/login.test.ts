@@ -57,11 +57,8 @@ describe('a login', () => {
     const { session, to } = await login.finish(back, cookie.text);
     strictEqual(to, '/shelf/bots/42/token');
     strictEqual((await login.sessions.open(session.text))?.session.id, marge?.id);
-    strictEqual(
-      (await login.finish(back, (await login.begin('//evil.example', false)).cookie.text)).to,
-      '/shelf/',
-    );
-    strictEqual((await login.finish(back, (await login.begin(undefined, false)).cookie.text)).to, '/shelf/');
+    for (const path of ['//evil.example', undefined])
+      strictEqual((await login.finish(back, (await login.begin(path, false)).cookie.text)).to, '/shelf/');
   });
 
   it('of a demo is that of the person who was chosen, and of no other', async () => {
@@ -121,23 +118,16 @@ describe('a login', () => {
       secret: 'not shown',
     });
     for (const kind of ['unavailable', 'invalid-response', 'misconfigured'] as const) {
-      const login = loginAt(
-        'https://a.example',
-        failing(new LoginError(kind, `it is ${kind}`, { cause: secret })),
-      );
-      await rejects(login.begin('/', false), { kind });
-      await rejects(login.begin('/', false), { kind });
+      const error = new LoginError(kind, `it is ${kind}`, { cause: secret });
+      const login = loginAt('https://a.example', failing(error));
+      for (let i = 0; i < 2; i++) await rejects(login.begin('/', false), { kind });
       deepStrictEqual(log.lines.splice(0), [`a login failed: it is ${kind}`]);
       deepStrictEqual(fields.splice(0), [
         { login: kind, because: ['invalid_client: no such client', 'y'.repeat(300)] },
       ]);
     }
-    for (const error of [
-      new LoginError('denied', 'no'),
-      new LoginError('stale', 'no'),
-      new LoginError('no-account', 'no'),
-      new Error('no'),
-    ])
+    const kinds = ['denied', 'stale', 'no-account'] as const;
+    for (const error of [...kinds.map((kind) => new LoginError(kind, 'no')), new Error('no')])
       await rejects(loginAt('https://a.example', failing(error)).begin('/', false), error);
     deepStrictEqual(log.lines, []);
   });

@@ -88,9 +88,8 @@ describe('Provider', () => {
     it('that is another than its address says is not trusted', async () => {
       const real = await startProvider(baseUrl);
       const issuer = real.issuer.replace('127.0.0.1', 'localhost');
-      await rejects(new Provider({ ...real.settings, issuer }, redirectUri).begin(), {
-        kind: 'invalid-response',
-      });
+      const provider = new Provider({ ...real.settings, issuer }, redirectUri);
+      await rejects(provider.begin(), { kind: 'invalid-response' });
     });
   });
 
@@ -217,9 +216,8 @@ describe('Provider', () => {
         return cause instanceof Error;
       });
       const real = await startProvider(baseUrl, { clientAuthMethods: ['client_secret_basic'] });
-      await rejects(logIn(new Provider({ ...real.settings, clientSecret: 'x' }, redirectUri), '42'), {
-        kind: 'misconfigured',
-      });
+      const other = new Provider({ ...real.settings, clientSecret: 'x' }, redirectUri);
+      await rejects(logIn(other, '42'), { kind: 'misconfigured' });
     });
 
     it('takes a code once, and with the verifier of its login alone', async () => {

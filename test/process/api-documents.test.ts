@@ -131,11 +131,7 @@ describe('docs/api.md', function () {
     }
     const filled = fillOutputs(guide, outputs);
     if (process.env['API_GUIDE'] === 'write') return writeFileSync(path, filled);
-    strictEqual(
-      withoutTimes(text),
-      withoutTimes(filled),
-      `docs/api.md is not what the service does: ${advice}`,
-    );
+    strictEqual(withoutTimes(text), withoutTimes(filled), `docs/api.md differs from the service: ${advice}`);
   });
 
   it('has no example twice, and those of all routes', () => {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { mainFile } from '../support/command-line.ts';
@@ -12,17 +12,12 @@ import { type SharedRepository, sharedRepository } from '../support/shared-repos
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestTokens } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
+import { asNobody, giveToNobody } from './nobody.ts';
 
 const [homer, lenny] = ['190519304972663312', '190519304972663313'];
 
-/** The user of the service: not root, if the tests run as root. */
-const isRoot = process.getuid?.() === 0;
-const asUser: readonly [string, ...string[]] = isRoot
-  ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-  : ['env'];
-
 function runAsUser(folder: string, ...args: readonly string[]): string {
-  const [program, ...options] = asUser;
+  const [program, ...options] = asNobody;
   const env = { PATH: process.env['PATH'], HOME: folder };
   return execFileSync(program, [...options, ...args], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
 }
@@ -67,7 +62,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
       botshelf: `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`,
     });
     chmodSync(join(settings, 'botshelf'), 0o755);
-    const sudo = `sudo() { shift 2; ${asUser.join(' ')} "$@"; }`;
+    const sudo = `sudo() { shift 2; ${asNobody.join(' ')} "$@"; }`;
     const text = script
       .replaceAll('/srv/botshelf', home)
       .replaceAll('/etc/botshelf', settings)
@@ -82,13 +77,13 @@ describe('a backup, made and restored by the commands of docs/production.md as t
   function machine(): string {
     const home = tempFolder();
     writeFiles(home, { 'blocked.json': '{}\n' });
-    giveToUser(home);
+    giveToNobody(home);
     runAsUser(home, 'git', 'clone', '-q', shared.address, 'catalogue');
     return home;
   }
 
   async function serve(home: string): Promise<TestServiceProcess> {
-    const command = [...asUser, process.execPath, mainFile, 'serve'] as const;
+    const command = [...asNobody, process.execPath, mainFile, 'serve'] as const;
     return await startTestServiceProcess(
       {},
       { root: join(home, 'catalogue'), env: { ...settingsFor(home), HOME: home }, command: [...command] },
@@ -116,10 +111,10 @@ describe('a backup, made and restored by the commands of docs/production.md as t
     });
     tokens = await issueTestTokens(shared.maintainer.folder, [homer, lenny]);
     shared.maintainer.git('push', '-q', 'origin', 'refs/botshelf/state');
-    giveToUser(dirname(shared.folder));
+    giveToNobody(dirname(shared.folder));
     first = machine();
     writeFiles(first, { 'catalogue/var/reports/old': 'private' });
-    giveToUser(first);
+    giveToNobody(first);
     const service = await serve(first);
     strictEqual(await post(service, homer, { count: 10, website: 'https://example.org/posted' }), 200);
     await eventually(() => match(git('show', 'refs/botshelf/state:33/12.json'), /"count":10,/));
@@ -149,7 +144,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
   it('has everything that was answered before it began, while posts came: edits, tokens, counts, reports and the key of the cookies', async () => {
     const second = tempFolder();
     cpSync(join(first, 'backup'), join(second, 'backup'), { recursive: true });
-    giveToUser(second);
+    giveToNobody(second);
     await run(restore, second);
     const service = await serve(second);
     deepStrictEqual(await order(service), [lenny, homer]);
@@ -174,9 +169,3 @@ describe('a backup, made and restored by the commands of docs/production.md as t
     git('--git-dir', mirror, 'fsck', '--strict');
   });
 });
-
-function giveToUser(folder: string): void {
-  if (!isRoot) return;
-  for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
-    chownSync(join(folder, name), 65534, 65534);
-}

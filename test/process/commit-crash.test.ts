@@ -109,10 +109,8 @@ describe('after a crash', () => {
     await committer.commit(setKey('bots/001/1.en.md', 'key', 'value')).finally(restore);
     ok(repository.git('show', 'HEAD:bots/001/1.en.md').includes('key: value'));
     strictEqual(repository.status(), '');
-    deepStrictEqual(
-      readdirSync(join(repository.folder, '.git/objects/pack')).filter((name) => name.endsWith('.keep')),
-      [],
-    );
+    const left = readdirSync(join(repository.folder, '.git/objects/pack'));
+    ok(!left.some((name) => name.endsWith('.keep')), left.join());
   });
 
   it('of a git that held the lock of a branch, the lock is cleared when the next change comes', async () => {
@@ -166,7 +164,7 @@ async function isWhole(repository: TestRepository, answered: readonly number[]):
     deepStrictEqual(
       answered.filter((n) => !lines.has(`key${n}: ${n}`)),
       [],
-      `answered changes are lost from ${path}`,
+      `lost from ${path}`,
     );
   }
   const [one = '', two = ''] = Object.keys(files).map((path) => repository.git('show', `HEAD:${path}`));
@@ -174,10 +172,7 @@ async function isWhole(repository: TestRepository, answered: readonly number[]):
   strictEqual(repository.status(), '');
   strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
   const left = readdirSync(join(repository.folder, '.git'), { recursive: true, encoding: 'utf8' });
-  deepStrictEqual(
-    left.filter((name) => /\.(lock|keep)$|tmp_/.test(name)),
-    [],
-  );
+  strictEqual(left.filter((name) => /\.(lock|keep)$|tmp_/.test(name)).join(), '');
   await committer.close();
 }
 

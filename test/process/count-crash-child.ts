@@ -10,12 +10,7 @@ import { FileRef } from '../support/file-ref.ts';
  * answered; it goes on until the named failpoint kills it.
  */
 const [, , folder = '', refPath = '', failpoint = ''] = process.argv;
-const store = new StateStore({
-  folder,
-  ref: new FileRef(refPath),
-  stateSeconds: 3600,
-  log: silentLog,
-});
+const store = new StateStore({ folder, ref: new FileRef(refPath), stateSeconds: 3600, log: silentLog });
 await store.load();
 for (let round = 1; ; round++) {
   if (round === 3) armFailpoint(failpoint);

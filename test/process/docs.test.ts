@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chownSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
@@ -8,6 +8,7 @@ import { mainPage, pagePath } from '../support/sample.ts';
 import { type Ran, runScript } from '../support/script.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { giveToNobody, isRoot } from './nobody.ts';
 
 interface Block {
   /** The beginning of the block, such as `README.md:11`. */
@@ -52,10 +53,9 @@ function distinctBlocks(): Block[] {
  */
 const programs = {
   npm: '#!/bin/sh\ncase "$*" in ci|"run build"|"run -s build") ;; *) exec "$REAL_NPM" "$@" ;; esac\n',
-  sudo:
-    process.getuid?.() === 0
-      ? '#!/bin/sh\nshift 2; exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"\n'
-      : '#!/bin/sh\nshift 2; exec "$@"\n',
+  sudo: isRoot
+    ? '#!/bin/sh\nshift 2; exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"\n'
+    : '#!/bin/sh\nshift 2; exec "$@"\n',
 };
 const realNpm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
 
@@ -78,12 +78,6 @@ function environment(): Record<string, string> {
   for (const [name, text] of Object.entries(programs)) writeFileSync(join(bin, name), text, { mode: 0o755 });
   const path = `${bin}:${process.env['PATH']}`;
   return { PATH: path, REAL_NPM: realNpm, PORT: '0', BOTSHELF_IMAGES: 'off' };
-}
-
-function giveToNobody(folder: string): void {
-  if (process.getuid?.() !== 0) return;
-  for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
-    chownSync(join(folder, name), 65534, 65534);
 }
 
 describe('the documents', function () {

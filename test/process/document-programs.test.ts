@@ -117,9 +117,7 @@ describe('the programs of the documents', () => {
 
     it('retry with curl: README.md, docs/api.md, docs/consumers.md @long', async () => {
       const texts = ['README', 'docs/api', 'docs/consumers'].map(textOf).join('\n');
-      const commands = [...texts.matchAll(/^(?:\$ )?(curl (?:.*\\\n)*.*)$/gm)].map(
-        ([, command = '']) => command,
-      );
+      const commands = [...texts.matchAll(/^(?:\$ )?(curl (?:.*\\\n)*.*)$/gm)].map(([, text = '']) => text);
       const retried = commands.filter((command) => command.includes(' --retry '));
       strictEqual(retried.length, 4);
       await Promise.all(

@@ -17,10 +17,7 @@ describe('the log in the journal of systemd', () => {
     const file = openSync(path, 'w');
     const { dev, ino } = fstatSync(file);
     const env = { JOURNAL_STREAM: stream ?? `${dev}:${ino}`, PORT: 'x', BOTSHELF_ACK: 'y' };
-    spawnSync(process.execPath, args, {
-      stdio: ['ignore', 'ignore', file],
-      env,
-    });
+    spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', file], env });
     closeSync(file);
     return readFileSync(path, 'utf8')
       .trim()

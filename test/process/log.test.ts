@@ -1,7 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { createToken } from '../../src/bot/token.ts';
 import { readVersion } from '../../src/app/version.ts';
-import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -95,13 +94,5 @@ describe('the log', () => {
   it('is that a file is valid again', async () => {
     repositoryIn(service.root).write(pagePath('8'), mainPage());
     await eventually(() => strictEqual(find(/^bots\/008\/8\.en\.md is valid again$/).length, 1));
-  });
-
-  it('leaves out who changed a token, which is in the commit', async () => {
-    const env = { SUDO_USER: 'marge' };
-    strictEqual((await botshelf(service.root, ['token', '7'], { env })).code, 0);
-    strictEqual((await botshelf(service.root, ['revoke', '7'], { env })).code, 0);
-    const subjects = repositoryIn(service.root).git('log', '--format=%s', 'refs/botshelf/state');
-    strictEqual(subjects, 'Revoke the token of 7, by user marge\nIssue a token to 7, by user marge');
   });
 });

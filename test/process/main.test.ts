@@ -61,23 +61,11 @@ describe('botshelf in a process of its own', () => {
     const copy = tempFolder();
     const source = join(top, 'dist/src');
     const needed = [
-      'app/config',
-      'app/version',
-      'bot/clock',
-      'bot/id',
-      'bot/locale',
-      'bot/schemas',
-      'bot/token',
-      'catalogue/page/layout',
-      'catalogue/lists/parameters',
-      'commands/add-commands',
-      'commands/output',
-      'git/hosts',
-      'git/run-git',
-      'login/session',
-      'login/settings',
-    ];
-    for (const file of ['lib', ...['main', ...needed].map((name) => `${name}.js`)])
+      'app/config app/version bot/clock bot/id bot/locale bot/schemas bot/token catalogue/page/layout',
+      'catalogue/lists/parameters commands/add-commands commands/output git/hosts git/run-git login/session',
+      'login/settings main',
+    ].flatMap((names) => names.split(' '));
+    for (const file of ['lib', ...needed.map((name) => `${name}.js`)])
       cpSync(join(source, file), join(copy, 'dist/src', file), { recursive: true });
     cpSync(join(top, 'package.json'), join(copy, 'package.json'));
     symlinkSync(join(top, 'node_modules'), join(copy, 'node_modules'));

@@ -27,28 +27,24 @@ const failpoints = [
 describe('proposals, after a crash', () => {
   for (const [name, tag] of failpoints) {
     it(`at ${name}, are as answered, and accepted ones are in the branch${tag}`, async () => {
-      const repository = testRepository(stepsFiles);
+      const repo = testRepository(stepsFiles);
       const answered: AnsweredSteps = new Map();
-      const { address, process } = await startServiceProcess(
-        repository.folder,
-        {},
-        command(repository.folder),
-      );
+      const { address, process } = await startServiceProcess(repo.folder, {}, command(repo.folder));
       const gone = once(process, 'exit');
       for (const number of [1, 2, 3]) await takeStep(address, 'sent', number, answered);
       await takeStep(address, name, 0);
       ok(!(await takeStep(address, 'accepted', 1, answered)), 'it has died at the failpoint');
       await gone;
-      await checkProposals(repository, answered);
+      await checkProposals(repo, answered);
     });
   }
 
   it(`at any time, ${rounds} times, are as answered`, async function () {
     this.timeout(60_000 + rounds * 20_000);
-    const repository = testRepository(stepsFiles);
+    const repo = testRepository(stepsFiles);
     const answered: AnsweredSteps = new Map();
     for (let round = 0; round < rounds; round++) {
-      const { address, end } = await startServiceProcess(repository.folder, {}, command(repository.folder));
+      const { address, end } = await startServiceProcess(repo.folder, {}, command(repo.folder));
       const people = startStepping(address);
       await rest(isLong ? Math.random() * 1500 : 100 + (600 * round) / rounds);
       // On a busy machine no round may have come to its first answer.
@@ -57,7 +53,7 @@ describe('proposals, after a crash', () => {
       await end('SIGKILL');
       await people.end();
       for (const [number, what] of people.answered) answered.set(number, what);
-      await checkProposals(repository, answered);
+      await checkProposals(repo, answered);
     }
     ok(answered.size > 0);
   });

@@ -48,16 +48,8 @@ const formPages = [
   '/bots/1/edit /bots/1/translate /bots/1/report /bots/1/token /collections/best/edit /collections/best/translate',
 ].flatMap((paths) => paths.split(' '));
 
-const pages = [
-  '/',
-  '/?q=nothing+like+it',
-  '/bots/1',
-  '/bots/1/changes',
-  '/bots/9',
-  '/collections',
-  '/collections/best',
-  '/docs',
-];
+const pages =
+  '/ /?q=nothing+like+it /bots/1 /bots/1/changes /bots/9 /collections /collections/best /docs'.split(' ');
 
 const browser = { accept: 'text/html', 'accept-language': 'de' };
 
@@ -79,7 +71,7 @@ describe('a read-only copy of a list', function () {
   const env = {
     ...readOnly,
     BOTSHELF_CANONICAL_URL: original,
-    BOTSHELF_BASE_URL: 'https://copy.example.org',
+    BOTSHELF_BASE_URL: 'https://copy.example',
   };
 
   before(async () => {
@@ -103,12 +95,9 @@ describe('a read-only copy of a list', function () {
 
   it('shows what is posted to the original, from a repository that it may only read', async () => {
     strictEqual((await fetch(`${address}/info/refs?service=git-receive-pack`)).status, 403);
-    strictEqual(
-      (await post(writer, '1', token, { website: 'https://new.example.org', count: 7 })).status,
-      200,
-    );
+    strictEqual((await post(writer, '1', token, { website: 'https://new.example', count: 7 })).status, 200);
     await eventually(async () => {
-      strictEqual((await record(copy, '1')).website, 'https://new.example.org');
+      strictEqual((await record(copy, '1')).website, 'https://new.example');
       strictEqual((await countsOf(copy.address)).get('1'), 7);
     });
     deepStrictEqual(await remoteFaults(copy), []);
@@ -191,7 +180,8 @@ describe('a read-only copy of a list', function () {
     await eventually(async () => strictEqual((await record(copy, '1')).contents.en.name, 'Bart'));
     strictEqual(clone.git('rev-parse', 'main'), maintainer.git('rev-parse', 'HEAD'));
     strictEqual(clone.read(pagePath('2')), edited);
-    clone.git('checkout', '-q', '--', '.');
+    // The service may have the lock of the index.
+    await eventually(() => strictEqual(clone.tryGit('checkout', '-q', '--', '.'), 0));
   });
 
   it('goes on after it was killed', async () => {
@@ -233,13 +223,7 @@ describe('a read-only copy of a list', function () {
 
   it('refuses addresses that would run a program', async () => {
     const folder = tempFolder();
-    for (const bad of [
-      '--upload-pack=touch x',
-      'ext::touch x',
-      'fd::0',
-      'ssh://-oProxyCommand=x/y',
-      'no-such',
-    ]) {
+    for (const bad of ['--upload-pack=touch x', 'ext::touch x', 'fd::0', 'ssh://-oProxyCommand=x/y', 'no']) {
       const { code, stderr } = await botshelf(folder, ['mirror', '--folder', 'copy', '--', bad]);
       strictEqual(code, 2, bad);
       match(stderr, /is not the address of a Git repository/);

@@ -1,4 +1,4 @@
-import { deepStrictEqual, doesNotMatch, match, ok, rejects } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,14 @@ import { tempFolder } from '../support/temp-folder.ts';
 
 const textOf = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
 
+/** A container of the compose file. */
+type Container = { environment: Record<string, string>; command: string } & Record<string, unknown>;
+
 describe('the recipes for operators', () => {
+  const { services } = parseYaml(textOf('compose.yaml')) as {
+    services: { botshelf: Container; proxy: Container };
+  };
+
   it('name settings that there are', () => {
     const documents = readdirSync(join(packageFolder, 'docs'))
       .filter((name) => /\.(?:md|service)$/.test(name))
@@ -34,14 +41,9 @@ describe('the recipes for operators', () => {
     deepStrictEqual(container.match(/^FROM \S+/gm), ['FROM ${BASE}', 'FROM ${BASE}']);
     match(container, /^USER (?!0:|root)\d+:\d+$/m);
     match(container, /^VOLUME \["\/catalogue", "\/var\/lib\/botshelf"\]$/m);
-    const { services } = parseYaml(textOf('compose.yaml')) as {
-      services: { botshelf: Readonly<Record<string, unknown>> };
-    };
     const { botshelf } = services;
-    deepStrictEqual(
-      [botshelf['read_only'], botshelf['volumes']],
-      [true, ['./catalogue:/catalogue', 'var:/var/lib/botshelf']],
-    );
+    strictEqual(botshelf['read_only'], true);
+    deepStrictEqual(botshelf['volumes'], ['./catalogue:/catalogue', 'var:/var/lib/botshelf']);
   });
 
   it('have a container whose check asks the port that the probes are on', async () => {
@@ -57,12 +59,9 @@ describe('the recipes for operators', () => {
   });
 
   it('have a compose file whose probes are on a port that its proxy does not reach', () => {
-    const { services } = parseYaml(textOf('compose.yaml')) as {
-      services: Record<string, { environment: Record<string, string>; command: string; ports?: string[] }>;
-    };
-    const { environment = {}, ports } = services['botshelf'] ?? {};
+    const { environment, ports } = services.botshelf;
     deepStrictEqual(ports, undefined);
-    match(services['proxy']?.command ?? '', / --to botshelf:8080$/);
+    match(services.proxy.command, / --to botshelf:8080$/);
     match(environment['BOTSHELF_PROBE_PORT'] ?? '', /^(?!8080$)\d+$/);
   });
 
@@ -174,14 +173,8 @@ describe('the workflows of the project', () => {
   it('publish a version and the clients that were built and tested, and attach the package and its list of libraries', () => {
     const jobs = Object.fromEntries(jobsOf('release.yml'));
     const commandsOf = (job: string): string => jobs[job]?.steps.map(({ run = '' }) => run).join('\n') ?? '';
-    deepStrictEqual(
-      ['npm', 'pypi', 'github'].map((job) => jobs[job]?.needs),
-      [
-        ['test', 'build'],
-        ['test', 'build'],
-        ['npm', 'pypi'],
-      ],
-    );
+    const needed = ['npm', 'pypi', 'github'].map((job) => String(jobs[job]?.needs));
+    deepStrictEqual(needed, ['test,build', 'test,build', 'npm,pypi']);
     match(commandsOf('build'), /^npm run -s sbom > release\/botshelf\.cdx\.json$/m);
     match(commandsOf('build'), /^npm pack --pack-destination release$/m);
     match(commandsOf('npm'), /^npm publish \.\/botshelf-\*\.tgz /m);

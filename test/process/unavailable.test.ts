@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../src/lib/errors.ts';
 import { eventually } from '../support/eventually.ts';
@@ -140,11 +140,7 @@ describe('a service that cannot write', () => {
       refused(await post({ category: 'games' }), /disk is full/);
       await eventually(() => {
         const left = readdirSync(join(inside, '.git'), { recursive: true, encoding: 'utf8' });
-        strictEqual(
-          left.filter((name) => /tmp_pack|crash/.test(name)).join(),
-          '',
-          'nothing is left of what failed',
-        );
+        strictEqual(left.filter((name) => /tmp_pack|crash/.test(name)).join(), '', 'nothing is left');
       });
       strictEqual(service.log().match(/"msg":"requests are refused: /g)?.length, 1, service.log());
       strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, episodes, service.log());
@@ -181,10 +177,7 @@ describe('a service that cannot write', () => {
       ]);
       const request = requester(service);
       const { parts } = (await request('/readyz')).json;
-      match(
-        parts.repository.faults.join(),
-        /^the repository is on a read-only file system .*: mount it writable$/,
-      );
+      match(parts.repository.faults.join(), /repository is on a read-only file system .* mount it writable$/);
       service.expectLog(/the repository is on a read-only file system/);
       refused(await poster(request, token)({ category: 'music' }), /cannot be saved now/);
       service.expectLog(/requests are refused: .*read-only file system/i);
@@ -233,69 +226,66 @@ async function startOnSmallDisk(disk: string, clone: string): Promise<ServicePro
 }
 
 describe('a service that reads its catalogue', () => {
-  it('responds 503 with a page that has its style and reloads', async () => {
+  /** Starts one that waits for a file in its folder: reading a pipe waits until somebody writes to it. */
+  const startHeldUp = async (file: string, env: Readonly<Record<string, string>> = {}) => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const varFolder = tempFolder();
-    const snapshot = join(varFolder, 'index.snapshot');
-    // Reading a pipe waits until somebody writes to it.
-    execFileSync('mkfifo', [snapshot]);
-    const port = await freePort();
-    const started = startServiceProcess(folder, { BOTSHELF_VAR: varFolder, PORT: String(port) });
+    const pipe = join(varFolder, file);
+    mkdirSync(dirname(pipe), { recursive: true });
+    execFileSync('mkfifo', [pipe]);
+    const port = String(await freePort());
+    const started = startServiceProcess(folder, { BOTSHELF_VAR: varFolder, PORT: port, ...env });
+    const goOn = async (): Promise<void> => {
+      writeFileSync(pipe, '');
+      await started;
+    };
+    return { folder, port, goOn };
+  };
+  const statusOf = async (port: string, path: string, init?: RequestInit): Promise<number | string> =>
+    await fetch(`http://127.0.0.1:${port}${path}`, init).then(
+      (response) => response.status,
+      ({ cause }: { cause: { code: string } }) => cause.code,
+    );
+  const lives = async (port: string): Promise<void> =>
+    await eventually(async () => strictEqual(await statusOf(port, '/healthz'), 200));
+
+  it('responds 503 with a page that has its style and reloads', async () => {
+    const { port, goOn } = await startHeldUp('index.snapshot');
+    await lives(port);
     const get = async (path: string): Promise<Response> =>
       await fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept: 'text/html, text/css' } });
-    await eventually(async () => (await get('/healthz').catch(() => null)) !== null);
     const page = await get('/');
     deepStrictEqual([page.status, page.headers.get('refresh')], [503, '2']);
     const style = await get(/(?<=rel="stylesheet" href=")[^"]+/.exec(await page.text())?.[0] ?? '');
     deepStrictEqual([style.status, style.headers.get('content-type')], [200, 'text/css; charset=utf-8']);
-    writeFileSync(snapshot, '');
-    await started;
+    await goOn();
     strictEqual((await get('/')).status, 200);
   });
 
   it('opens its main port when it is ready, if probes have a port of their own', async () => {
-    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
-    const varFolder = tempFolder();
-    const snapshot = join(varFolder, 'index.snapshot');
-    execFileSync('mkfifo', [snapshot]);
-    const [PORT, BOTSHELF_PROBE_PORT] = [String(await freePort()), String(await freePort())];
-    const env = { BOTSHELF_VAR: varFolder, PORT, BOTSHELF_PROBE_PORT };
-    const started = startServiceProcess(folder, env);
-    const status = async (port: string, path: string): Promise<number | string> =>
-      await fetch(`http://127.0.0.1:${port}${path}`).then(
-        (response) => response.status,
-        ({ cause }: { cause: { code: string } }) => cause.code,
-      );
-    await eventually(async () => strictEqual(await status(BOTSHELF_PROBE_PORT, '/healthz'), 200));
-    deepStrictEqual(
-      [await status(BOTSHELF_PROBE_PORT, '/readyz'), await status(PORT, '/')],
-      [503, 'ECONNREFUSED'],
-    );
-    writeFileSync(snapshot, '');
-    await started;
-    deepStrictEqual([await status(BOTSHELF_PROBE_PORT, '/readyz'), await status(PORT, '/')], [200, 200]);
+    const probes = String(await freePort());
+    const { port, goOn } = await startHeldUp('index.snapshot', { BOTSHELF_PROBE_PORT: probes });
+    const both = async (): Promise<unknown[]> => [
+      await statusOf(probes, '/readyz'),
+      await statusOf(port, '/'),
+    ];
+    await lives(probes);
+    deepStrictEqual(await both(), [503, 'ECONNREFUSED']);
+    await goOn();
+    deepStrictEqual(await both(), [200, 200]);
   });
 
   it('responds to probes, and 503 to the rest until counts and tokens are read', async () => {
-    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
-    const token = await issueTestToken(folder, '1');
-    const varFolder = tempFolder();
-    const segment = join(varFolder, 'journal/000000000001.ndjson');
-    execFileSync('mkdir', [dirname(segment)]);
-    execFileSync('mkfifo', [segment]);
-    const port = await freePort();
-    const started = startServiceProcess(folder, { BOTSHELF_VAR: varFolder, PORT: String(port) });
-    const status = async (path: string, init?: RequestInit): Promise<number | undefined> =>
-      await fetch(`http://127.0.0.1:${port}${path}`, init).then(
-        (response) => response.status,
-        () => undefined,
-      );
-    await eventually(async () => strictEqual(await status('/healthz'), 200));
-    const post = updateRequest(token, { count: 1 });
-    const statuses = [await status('/readyz'), await status('/'), await status('/api/v2/bots/1', post)];
-    deepStrictEqual(statuses, [503, 503, 503]);
-    writeFileSync(segment, '');
-    await started;
-    deepStrictEqual([await status('/readyz'), await status('/api/v2/bots/1', post)], [200, 200]);
+    const { folder, port, goOn } = await startHeldUp('journal/000000000001.ndjson');
+    const post = updateRequest(await issueTestToken(folder, '1'), { count: 1 });
+    const all = async (): Promise<unknown[]> => [
+      await statusOf(port, '/readyz'),
+      await statusOf(port, '/'),
+      await statusOf(port, '/api/v2/bots/1', post),
+    ];
+    await lives(port);
+    deepStrictEqual(await all(), [503, 503, 503]);
+    await goOn();
+    deepStrictEqual(await all(), [200, 200, 200]);
   });
 });

@@ -1,5 +1,5 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
-import { chmodSync, chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { mainFile } from '../support/command-line.ts';
@@ -7,13 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestServiceProcess } from '../support/service.ts';
-
-/** Root may enter every folder. */
-const isRoot = process.getuid?.() === 0;
-const nobody = 65534;
-const asUser: readonly [string, ...string[]] = isRoot
-  ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
-  : ['env'];
+import { asNobody, giveToNobody } from './nobody.ts';
 
 describe('a folder that the service may list and not enter', () => {
   it('is named, and what was served of it stays, also for a service that starts then @long', async () => {
@@ -21,10 +15,8 @@ describe('a folder that the service may list and not enter', () => {
       [pagePath('7')]: mainPage({ name: 'Seven' }),
       'people/190519304972664832.json': '{ "name": "Marge" }\n',
     });
-    if (isRoot)
-      for (const name of ['.', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
-        chownSync(join(root, name), nobody, nobody);
-    const command = [...asUser, process.execPath, mainFile, 'serve'] as const;
+    giveToNobody(root);
+    const command = [...asNobody, process.execPath, mainFile, 'serve'] as const;
     const start = async () => await startTestServiceProcess({}, { root, command });
     const service = await start();
     for (const pattern of [/a file breaks a rule/, /cannot read the catalogue/]) service.expectLog(pattern);

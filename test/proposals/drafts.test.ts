@@ -42,6 +42,7 @@ describe('drafts', () => {
 
   it('end after an hour', async () => {
     const old = await atTime(Date.now() - hour, async () => await drafts.save('c=3', '10.0.0.1'));
+    strictEqual(await drafts.read(old), undefined);
     strictEqual(await (await Drafts.open(folder, clock)).read(old), undefined);
     ok(!readdirSync(folder).includes(old));
   });

@@ -90,12 +90,7 @@ describe('the proposals of this clone and of the remote', () => {
   }
 
   /** Checks that a commit has both in its history, with the step of one and the files of one. */
-  function ensureJoined(
-    id = '',
-    parents: readonly string[],
-    values: Partial<ProposalStep>,
-    text: string,
-  ): void {
+  function ensureJoined(id = '', parents: string[], values: Partial<ProposalStep>, text: string): void {
     strictEqual(clone.git('log', '-1', '--format=%P', id), parents.join(' '));
     const step = parseStep(clone.git('log', '-1', '--format=%B', id)) as ProposalStep;
     deepStrictEqual(step, { ...step, ...values });

@@ -41,13 +41,7 @@ const files = { [homerPath]: mainPage(), 'botshelf.json': proposalSettings };
 
 /** The change of Homer that tests send, with these values replaced. */
 function change(values: Partial<SentProposal> = {}): SentProposal {
-  return {
-    subject: homer,
-    proposer: author,
-    ...edit({ nsfw: true }),
-    note: 'Try /donut.',
-    ...values,
-  };
+  return { subject: homer, proposer: author, ...edit({ nsfw: true }), note: 'Try /donut.', ...values };
 }
 
 /** A change of these keys of Homer. */
@@ -144,11 +138,7 @@ describe('proposals', () => {
     const third = await send({ note: 'Again.' });
     strictEqual(repository.git('log', '-1', '--format=%P', third.version), second.version);
     deepStrictEqual(proposals.list.open, [third, other], 'it keeps its place in the queue');
-    deepStrictEqual(
-      proposals.list.open,
-      (await openProposals(repository.folder)).list.open,
-      'also after a restart',
-    );
+    deepStrictEqual(proposals.list.open, (await openProposals(repository.folder)).list.open, 'restarted');
     const { steps, changed } = await proposals.read(second);
     deepStrictEqual(
       steps.map(({ text }) => text),
@@ -340,9 +330,7 @@ describe('proposals', () => {
     await rejectsWith(proposals.decide(homer, visitor.id, decision(proposal)), 'not-maintainer');
     proposals = await openProposals(repository.folder, { blocked: () => null });
     deepStrictEqual((await proposals.read(proposal)).findings, []);
-    await rejects(proposals.decide(homer, visitor.id, decision(proposal)), {
-      code: 'unavailable',
-    });
+    await rejects(proposals.decide(homer, visitor.id, decision(proposal)), { code: 'unavailable' });
   });
 
   it('are neither taken nor decided while the settings have a fault, or the branch has no commit', async () => {
@@ -474,15 +462,8 @@ describe('proposals', () => {
   it('are accepted without a commit where the branch has their changes', async () => {
     const proposal = await send();
     const tip = repository.commit({ [homerPath]: mainPage({ nsfw: true }) });
-    const { proposal: closed } = await proposals.decide(
-      homer,
-      author.id,
-      decision(proposal, { text: 'Yes.' }),
-    );
-    deepStrictEqual(
-      [closed.state, closed.commit, closed.reviewer, closed.text],
-      ['accepted', null, maintainer, 'Yes.'],
-    );
+    const { proposal: end } = await proposals.decide(homer, author.id, decision(proposal, { text: 'Yes.' }));
+    deepStrictEqual([end.state, end.commit, end.reviewer, end.text], ['accepted', null, maintainer, 'Yes.']);
     strictEqual(repository.git('rev-parse', 'main'), tip);
     strictEqual(refs(repository), closedRef);
   });
@@ -500,10 +481,8 @@ describe('proposals', () => {
 
   it('are decided once, about the version that was seen, by maintainers only', async () => {
     const proposal = await send();
-    await rejectsWith(
-      proposals.decide(homer, author.id, decision(proposal, { reviewer: author })),
-      'not-maintainer',
-    );
+    const byAuthor = decision(proposal, { reviewer: author });
+    await rejectsWith(proposals.decide(homer, author.id, byAuthor), 'not-maintainer');
     await send({ note: 'Again.' });
     await rejectsWith(proposals.decide(homer, author.id, decision(proposal)), 'changed');
     const last = proposals.list.find(homer, author.id) as Proposal;
@@ -596,10 +575,7 @@ describe('proposals', () => {
     const [open] = reloaded.list.open;
     const { changed, steps } = await reloaded.read(open as Proposal);
     deepStrictEqual([...changed], [...change().pages]);
-    deepStrictEqual(
-      steps.map(({ state }) => state),
-      ['waiting', 'changes-asked', 'waiting', 'declined', 'waiting'],
-    );
+    strictEqual(steps.map(({ state }) => state).join(), 'waiting,changes-asked,waiting,declined,waiting');
   });
 
   it('stay accepted: what is in the branch is undone as any commit is', async () => {
@@ -614,12 +590,9 @@ describe('proposals', () => {
   it('are in the order in which they were sent, whatever the clocks said', async () => {
     const day = 86_400_000;
     const now = Date.now();
-    const refused = { state: 'declined', reason: 'rules' } as const;
+    const no = { state: 'declined', reason: 'rules' } as const;
     const first = await atTime(now + 2 * day, async () => await send());
-    await atTime(
-      now + 4 * day,
-      async () => await proposals.decide(homer, author.id, decision(first, refused)),
-    );
+    await atTime(now + 4 * day, async () => await proposals.decide(homer, author.id, decision(first, no)));
     const second = await atTime(now, async () => await send());
     strictEqual(second.sentAt, first.sentAt + 1);
     strictEqual(proposals.list.findLast(homer, author.id), second);

@@ -9,9 +9,6 @@ import { recordedLog } from '../support/recorded-log.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-/** Returns the time of a clock that agrees with the newest commit. */
-const clock = async (): Promise<number> => await Promise.resolve(Date.now());
-
 const day = 86_400_000;
 const start = Date.UTC(2027, 0, 1);
 const address = '192.0.2.1';
@@ -23,27 +20,35 @@ function report(text: string, bot = '1'): SentReport {
 describe('reports of visitors', () => {
   let folder: string;
   let log = recordedLog();
+  /** The time that the newest commit confirms. */
+  let confirmed: () => number;
   beforeEach(() => {
     folder = join(tempFolder(), 'reports');
     log = recordedLog();
+    confirmed = () => Date.now();
   });
 
-  const openReports = async (): Promise<VisitorReports> => await VisitorReports.open(folder, log, clock);
+  const openReports = async (): Promise<VisitorReports> =>
+    await VisitorReports.open(folder, log, async () => confirmed());
   const texts = (reports: VisitorReports): string[] => reports.list().map(({ text }) => text);
 
   it('are kept through a restart, the newest first, until they are removed', async () => {
     const reports = await openReports();
-    for (const [i, text] of ['a', 'b\n</p>', ''].entries())
-      await atTime(start + i, async () => await reports.add(report(text), address));
+    for (const text of ['a', 'b\n</p>', ''])
+      await atTime(start, async () => await reports.add(report(text), address));
+    writeFileSync(join(folder, '../outside'), '');
     await atTime(start + 3, async () => {
       deepStrictEqual(texts(reports), ['', 'b\n</p>', 'a']);
       const again = await openReports();
       deepStrictEqual(again.list(), reports.list());
+      const times = again.list().map(({ at }) => at);
+      deepStrictEqual(times, [start + 2, start + 1, start], 'no two have the same');
       deepStrictEqual(
         { ...again.list()[2], id: '' },
         { id: '', bot: '1', reason: 'scam', text: 'a', locale: 'en', at: start },
       );
-      for (const id of [again.list()[1]?.id ?? '', '../../outside', 'unknown']) await again.remove(id);
+      for (const id of [again.list()[1]?.id ?? '', '../outside', 'unknown']) await again.remove(id);
+      ok(readdirSync(join(folder, '..')).includes('outside'));
       deepStrictEqual(texts(again), ['', 'a']);
       deepStrictEqual(texts(await openReports()), ['', 'a']);
     });
@@ -61,11 +66,24 @@ describe('reports of visitors', () => {
     const reports = await openReports();
     await atTime(start, async () => await reports.add(report('a'), address));
     await atTime(start + day, async () => await reports.add(report('b'), address));
-    await atTime(start + 90 * day + 1, async () => {
+    await atTime(start + 90 * day, async () => {
       deepStrictEqual(texts(reports), ['b']);
       await openReports();
       strictEqual(readdirSync(folder).length, 1);
     });
+  });
+
+  it('are not deleted for their age by a clock that no commit confirms, and come back when it is right again', async () => {
+    confirmed = () => start + day;
+    const reports = await openReports();
+    await atTime(start, async () => await reports.add(report('a'), address));
+    await atTime(start + 365 * day, async () => {
+      deepStrictEqual(texts(reports), []);
+      await reports.add(report('b'), address);
+      deepStrictEqual(texts(await openReports()), ['b']);
+    });
+    await atTime(start + day, async () => ok(texts(await openReports()).includes('a')));
+    strictEqual(readdirSync(folder).length, 2);
   });
 
   it('are at most 3 of an address about a bot in a day: nobody silences the others', async () => {

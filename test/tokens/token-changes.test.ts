@@ -73,16 +73,11 @@ describe('a token', () => {
   it('of each of several bots is revoked in one commit, whose subject is one line', async () => {
     const { place, tokens } = await withToken();
     await tokens.issueToken(marge, 'user marge\nSigned-off-by: Homer');
-    strictEqual(
-      place.ref.history().at(-1)?.subject,
-      `Issue a token to ${marge}, by user marge Signed-off-by: Homer`,
-    );
+    const subject = (): string | undefined => place.ref.history().at(-1)?.subject;
+    strictEqual(subject(), `Issue a token to ${marge}, by user marge Signed-off-by: Homer`);
     const ids = [homer, botId('7'), marge];
     deepStrictEqual(await revokeTokens(otherProcess(place), ids, byMarge), [homer, marge]);
-    strictEqual(
-      place.ref.history().at(-1)?.subject,
-      `Revoke the tokens of ${homer}, ${marge}, by user marge`,
-    );
+    strictEqual(subject(), `Revoke the tokens of ${homer}, ${marge}, by user marge`);
   });
 
   it('that another process revokes or issues counts here as soon as that process is done', async () => {
@@ -165,10 +160,8 @@ describe('a token', () => {
     ref.broken = false;
     const { tokens, token } = await withToken(place, ref);
     ref.broken = true;
-    await rejects(tokens.issueToken(homer, 'user marge'), {
-      code: 'write-failed',
-      message: /git is not there/,
-    });
+    const refusal = { code: 'write-failed', message: /git is not there/ };
+    await rejects(tokens.issueToken(homer, 'user marge'), refusal);
     await rejects(tokens.revokeToken(homer, 'user marge'), isUnavailable);
     strictEqual(await tokens.checkToken(homer, token), 'valid');
   });
@@ -192,15 +185,11 @@ describe('a token that is not known here', () => {
   it('is looked up with one fetch for all that wait, and no second one right after @slow', async () => {
     const store = await open(newPlace());
     let fetches = 0;
-    const tokens = new Tokens(
-      store,
-      remoteWith(async () => {
-        fetches++;
-        await setTimeout(50);
-      }),
-      silentLog,
-      2000,
-    );
+    const remote = remoteWith(async () => {
+      fetches++;
+      await setTimeout(50);
+    });
+    const tokens = new Tokens(store, remote, silentLog, 2000);
     const ask = async (): Promise<string[]> =>
       await Promise.all(
         Array.from({ length: 20 }, async () => await tokens.checkToken(homer, createToken())),
@@ -245,12 +234,8 @@ describe('a token that is not known here', () => {
   it('is unchecked while a thousand are being looked up, and refused while a hundred of its client or 250 of its network are', async () => {
     let fetched = (): void => {};
     const fetching = new Promise<void>((resolve) => (fetched = resolve));
-    const tokens = new Tokens(
-      await open(newPlace()),
-      remoteWith(() => fetching),
-      silentLog,
-      0,
-    );
+    const remote = remoteWith(() => fetching);
+    const tokens = new Tokens(await open(newPlace()), remote, silentLog, 0);
     const check = async (address: string): Promise<string> =>
       await tokens.checkToken(homer, createToken(), address);
     const checks = Array.from({ length: 100 }, async () => await check('192.0.2.1'));
@@ -303,16 +288,11 @@ describe('a change of a token', () => {
   });
 
   it('and a check do not wait for a remote that never responds @long', async () => {
-    const tokens = new Tokens(
-      await open(newPlace()),
-      remoteWith(async () => await new Promise(() => {})),
-      silentLog,
-    );
+    const remote = remoteWith(async () => await new Promise(() => {}));
+    const tokens = new Tokens(await open(newPlace()), remote, silentLog);
     const timers = countTimers();
-    const ended = Promise.all([
-      tokens.checkToken(homer, createToken()),
-      tokens.issueToken(homer, 'user marge'),
-    ]);
+    const checking = tokens.checkToken(homer, createToken());
+    const ended = Promise.all([checking, tokens.issueToken(homer, 'user marge')]);
     await setTimeout(100);
     strictEqual(countTimers(), timers, 'no process waits for the time limit');
     const [check, { shared }] = await ended;
@@ -322,12 +302,9 @@ describe('a change of a token', () => {
 });
 
 describe('a token, while the remote is away,', () => {
+  const away = remoteWith(async () => await Promise.reject(new Error('away')));
   const tokensOf = (store: StateStore, stateFetched: boolean): Tokens =>
-    new Tokens(
-      store,
-      { ...remoteWith(async () => await Promise.reject(new Error('away'))), stateFetched },
-      silentLog,
-    );
+    new Tokens(store, { ...away, stateFetched }, silentLog);
 
   it('is not issued or shown as missing in a clone that never had the tokens of all bots', async () => {
     const tokens = tokensOf(await open(newPlace()), false);

@@ -169,7 +169,7 @@ describe('the token of a bot that was removed', () => {
     strictEqual(await listTokens(repository), '7 8');
     match(
       fault() ?? '',
-      /^a commit removed more than half of the bots, so their tokens did not end \(2 left\): /,
+      /^a commit removed more than half of the bots, so their tokens did not end \(2 left/,
     );
     repository.git('mv', 'moved', 'bots');
     repository.git('rm', '-q', '-f', ...pages);

@@ -37,12 +37,8 @@ describe('the stream of GET /api/v2/changes', () => {
       ctx.res.setTimeout(500);
     });
     app.use(router.routes());
-    const server = await listen(app.callback(), {
-      host: '127.0.0.1',
-      port: 0,
-      maxConnections: 10,
-      log: silentLog,
-    });
+    const options = { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog };
+    const server = await listen(app.callback(), options);
     const reader = connect(server.port, '127.0.0.1');
     reader.write('GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
     await eventually(() => stream?.destroyed === true);
@@ -77,11 +73,8 @@ describe('GET /api/v2/changes', () => {
     deepStrictEqual(present.json, { changes: [], next: start, more: false });
     const posted = await post('https://example.org/1');
     await released(posted);
-    const edited = person.commit({
-      [pagePath('8')]: mainPage({ name: 'Marge' }),
-      [pagePath('9')]: mainPage(),
-    });
-    await released(edited);
+    const pages = { [pagePath('8')]: mainPage({ name: 'Marge' }), [pagePath('9')]: mainPage() };
+    await released(person.commit(pages));
     const words: string[] = [];
     let address = `${path}?since=${start}&limit=2`;
     for (let more = true; more;) {
@@ -108,10 +101,10 @@ describe('GET /api/v2/changes', () => {
   });
 
   it('refuses what is no cursor, and a cursor of another history', async () => {
-    const since = await service.request(`${path}?since=main&limit=0`);
-    strictEqual(since.status, 400);
+    const bad = await service.request(`${path}?since=main&limit=0`);
+    strictEqual(bad.status, 400);
     deepStrictEqual(
-      since.json.errors.map(({ pointer }: { pointer: string }) => pointer),
+      bad.json.errors.map(({ pointer }: { pointer: string }) => pointer),
       ['?since', '?limit'],
     );
     for (const accept of ['application/json', 'text/event-stream']) {

@@ -54,16 +54,11 @@ describe('POST /hooks/push', () => {
   it('takes calls that GitLab has signed with a signing token, once, and for five minutes', async () => {
     const now = Math.floor(Date.now() / 1000);
     const body = '{"object_kind":"push"}';
-    const post = async (
-      id: string,
-      time: number,
-      signed = `${id}.${time}.${body}`,
-      others = 1,
-    ): Promise<number> =>
+    const post = async (id: string, time: number, signed = `${id}.${time}.${body}`, n = 1): Promise<number> =>
       await call(body, {
         'webhook-id': id,
         'webhook-timestamp': String(time),
-        'webhook-signature': `${'v1,AAAA '.repeat(others)}v1,${createHmac('sha256', signingKey).update(signed).digest('base64')}`,
+        'webhook-signature': `${'v1,AAAA '.repeat(n)}v1,${createHmac('sha256', signingKey).update(signed).digest('base64')}`,
         'X-Gitlab-Token': secret,
       });
     strictEqual(await post('1', now), 202);
@@ -98,13 +93,7 @@ describe('POST /hooks/push', () => {
     const body = '{"push":"replayed"}';
     const signature = { 'X-Hub-Signature-256': `sha256=${sign(body)}` };
     strictEqual(await call(body, signature), 202);
-    for (const name of [
-      'X-Gitlab-Event-UUID',
-      'X-GitHub-Delivery',
-      'webhook-id',
-      'webhook-timestamp',
-      'X-Any',
-    ]) {
+    for (const name of ['X-Gitlab-Event-UUID', 'X-GitHub-Delivery', 'webhook-id', 'webhook-timestamp', 'X']) {
       strictEqual(await call(body, { ...signature, [name]: '1' }), 202, name);
     }
     strictEqual(await call(body, { 'X-Hub-Signature-256': `sha256=${sign(body).toUpperCase()}` }), 202);
@@ -122,10 +111,7 @@ describe('POST /hooks/push', () => {
       [{ 'X-Hub-Signature-256': 'sha256=' }, /^X-Hub-Signature-256 is not a signature by HMAC with SHA-256 /],
       [{ 'X-Hub-Signature': `sha1=${sign('{}')}` }, /^X-Hub-Signature is not a signature by HMAC /],
       [{ 'X-Gitea-Signature': 'g'.repeat(64) }, /^X-Gitea-Signature is not a signature by HMAC /],
-      [
-        { 'X-Hub-Signature-256': `sha256=${other}` },
-        /^X-Hub-Signature-256 is a signature of another body or /,
-      ],
+      [{ 'X-Hub-Signature-256': `sha256=${other}` }, /^X-Hub-Signature-256 is a signature of another body /],
       [{ 'X-Hub-Signature-256': `sha256=${sign('{} ')}` }, / of another body or with another secret: set /],
       [{ 'X-Gitlab-Token': 'x' }, /^X-Gitlab-Token is not the secret: set /],
       [standard, /^webhook-timestamp is not within 5 minutes: check the clocks/],
@@ -190,11 +176,7 @@ describe('POST /hooks/push', () => {
     await eventually(async () => strictEqual((await service.request('/api/v2/bots/2')).status, 200));
   });
 
-  async function call(
-    body: string,
-    headers: Readonly<Record<string, string>>,
-    { port } = server,
-  ): Promise<number> {
+  async function call(body: string, headers: Record<string, string>, { port } = server): Promise<number> {
     const url = `http://127.0.0.1:${port}/hooks/push`;
     return (await fetch(url, { method: 'POST', body, headers })).status;
   }

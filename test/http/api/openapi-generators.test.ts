@@ -12,41 +12,9 @@ import { issueTestToken } from '../../support/token.ts';
 const run = promisify(execFile);
 const tsc = fileURLToPath(new URL('./node_modules/typescript/bin/tsc', import.meta.resolve('#package')));
 
-const orval = {
-  packages: ['orval@8.38.0'],
-  command: ['orval'],
-  config: (baseUrl: string) => ({
-    'orval.config.mjs': `export default { api: { input: 'openapi.json', output: { target: 'api.ts', client: 'fetch', baseUrl: '${baseUrl}' } } };`,
-  }),
-  program: `
-import { getCommands, listBots, putCommands, updateBot } from './api.js';
-
-export async function results(_baseUrl: string, token: string) {
-  const headers = { Authorization: token };
-  const list = await listBots({ category: ['fun', 'games'], limit: 5 });
-  const post = await updateBot('7', { bot: { count: 156 } }, { headers });
-  const put = await putCommands('7', [{ name: 'ping', description: 'Answers.' }], { headers });
-  const commands = await getCommands('7');
-  // @ts-expect-error -- a count is a number
-  const refused = await updateBot('7', { bot: { count: '156' } }, { headers });
-  return {
-    names: list.status === 200 ? list.data.map(({ contents }) => contents?.['en']?.name) : [],
-    count: post.status === 200 ? post.data.bot.count : 0,
-    put: put.status === 200 ? put.data.commands : 0,
-    commands: commands.status === 200 ? commands.data.map(({ name }) => name) : [],
-    refused: refused.status === 422 ? refused.data.errors?.[0]?.detail : '',
-  };
-}
-`,
-};
-
-/** Generators of clients that take 96 MB, so that a test installs them, each with a program as its user writes it. */
-const generators = {
-  'hey-api': {
-    packages: ['@hey-api/openapi-ts@0.99.0', 'typescript@5.9.3'],
-    command: ['openapi-ts', '--input', 'openapi.json', '--output', 'api'],
-    config: () => ({ 'tsconfig.json': '{ "compilerOptions": { "module": "nodenext" } }' }),
-    program: `
+/** A generator of clients, and a program as its user writes it. */
+const packages = ['@hey-api/openapi-ts@0.99.0', 'typescript@5.9.3'];
+const program = `
 import { client } from './api/client.gen.js';
 import { getCommands, listBots, putCommands, updateBot } from './api/sdk.gen.js';
 
@@ -67,46 +35,43 @@ export async function results(baseUrl: string, token: string) {
     refused: refused.error?.errors?.[0]?.detail,
   };
 }
-`,
-  },
-  orval,
-  // Version 7 gives a nested object a name of its own.
-  'orval 7': { ...orval, packages: ['orval@7.13.2'] },
-};
+`;
 
 describe('a client that a generator makes from the OpenAPI document of a service', () => {
-  for (const [name, { packages, command, config, program }] of Object.entries(generators))
-    it(`compiles, reads, posts and handles a problem: ${name} @long`, async function () {
-      // Most of it is the download.
-      this.timeout(900_000);
-      const { address, root } = await startTestService({ [pagePath('7')]: mainPage() });
-      const token = await issueTestToken(root, '7');
-      const folder = tempFolder();
-      const document = await (await fetch(`${address}/api/openapi.json`)).text();
-      writeFiles(folder, { 'openapi.json': document, 'program.ts': program, ...config(address) });
-      writeFiles(folder, { 'package.json': '{ "type": "module" }' });
-      const install = ['install', '--no-save', '--ignore-scripts', '--prefer-offline', '--no-engine-strict'];
-      await run('npm', [...install, ...packages], { cwd: folder }).catch((error: unknown) => {
-        throw new Error(
-          `cannot install ${packages.join(' and ')} from the npm registry: ${messageOf(error)}`,
-        );
-      });
-      await run('npx', ['--no-install', ...command], { cwd: folder });
-      const options = '--strict --module nodenext --target es2023 --lib es2023,dom --ignoreConfig';
-      await run(process.execPath, [tsc, ...options.split(' '), 'program.ts'], { cwd: folder }).catch(
-        ({ stdout }: { readonly stdout: string }) => {
-          throw new Error(stdout);
-        },
-      );
-      const { results } = (await import(pathToFileURL(join(folder, 'program.js')).href)) as Program;
-      deepStrictEqual(await results(address, token), {
-        names: ['Homer'],
-        count: 156,
-        put: 1,
-        commands: ['ping'],
-        refused: 'this is the text "156": write a whole number, without quotes',
-      });
+  it('compiles, reads, posts and handles a problem: hey-api @long', async function () {
+    // Most of it is the download.
+    this.timeout(900_000);
+    const { address, root } = await startTestService({ [pagePath('7')]: mainPage() });
+    const token = await issueTestToken(root, '7');
+    const folder = tempFolder();
+    const document = await (await fetch(`${address}/api/openapi.json`)).text();
+    writeFiles(folder, { 'openapi.json': document, 'program.ts': program });
+    writeFiles(folder, {
+      'package.json': '{ "type": "module" }',
+      'tsconfig.json': '{ "compilerOptions": { "module": "nodenext" } }',
     });
+    const install = ['install', '--no-save', '--ignore-scripts', '--prefer-offline', '--no-engine-strict'];
+    await run('npm', [...install, ...packages], { cwd: folder }).catch((error: unknown) => {
+      throw new Error(`cannot install ${packages.join(' and ')} from the npm registry: ${messageOf(error)}`);
+    });
+    await run('npx', ['--no-install', 'openapi-ts', '--input', 'openapi.json', '--output', 'api'], {
+      cwd: folder,
+    });
+    const options = '--strict --module nodenext --target es2023 --lib es2023,dom --ignoreConfig';
+    await run(process.execPath, [tsc, ...options.split(' '), 'program.ts'], { cwd: folder }).catch(
+      ({ stdout }: { readonly stdout: string }) => {
+        throw new Error(stdout);
+      },
+    );
+    const { results } = (await import(pathToFileURL(join(folder, 'program.js')).href)) as Program;
+    deepStrictEqual(await results(address, token), {
+      names: ['Homer'],
+      count: 156,
+      put: 1,
+      commands: ['ping'],
+      refused: 'this is the text "156": write a whole number, without quotes',
+    });
+  });
 });
 
 interface Program {

@@ -7,6 +7,7 @@ import { parseListQuery } from '../../../src/http/api/read-routes.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
 import { eventually } from '../../support/eventually.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { collection, profile } from '../../support/side-files.ts';
@@ -53,54 +54,36 @@ describe('the query of the list of bots', () => {
     );
   });
 
-  for (const [query, expected] of [
-    ['q=', /^\?q the text is blank or too long: /],
-    [`q=${'x'.repeat(201)}`, /^\?q /],
-    ['q=%20', /^\?q /],
-    ['category=cars', /^\?category "cars" is not a category: use moderation, /],
-    ['category=fun&category=', /^\?category "" is not a category: /],
-    ['nsfw=yes', /^\?nsfw "yes" is not a boolean: send true or false$/],
-    ['verified=TRUE', /^\?verified /],
-    ['verified=true&verified=true', /^\?verified it is there more than once: /],
-    ['author=x', /^\?author "x" is not an account id: /],
-    ['author=123456789012345678901', /^\?author /],
-    ['locale=EN', /^\?locale "EN" is not in canonical case: use en$/],
-    ['locale=english', /^\?locale "english" is not a language tag: use a tag such as en, /],
-    ['sort=size', /^\?sort "size" is not a sort key: use id, created, .* with - in front/],
-    ['sort=--id', /^\?sort /],
-    ['sort=relevance', /^\?sort relevance is the order of a search: send q, too$/],
-    ['q=x&sort=-relevance', /^\?sort "-relevance" is not a sort key: .* or relevance with q$/],
-    ['limit=0', /^\?limit "0" is not a limit: /],
-    ['limit=1001', /^\?limit /],
-    ['limit=1e2', /^\?limit /],
-    ['limit=', /^\?limit /],
-    ['after=!', /^\?after it is not a cursor: /],
-    [`after=${'a'.repeat(2001)}`, /^\?after /],
-    [`after=${Buffer.from('[1,"x"]').toString('base64url')}`, /^\?after /],
-    [`after=${Buffer.from('[1,"7",2]').toString('base64url')}`, /^\?after /],
-    [`after=${Buffer.from('[null,"7"]').toString('base64url')}`, /^\?after /],
-    ['fields=id,colour', /^\?fields "colour" is not a field: use id, authors, /],
-    [`fields=${'id,'.repeat(30)}id`, /^\?fields there are more names than fields: /],
-    ['foo=1', /^\?foo there is no such parameter: use q, category, /],
-    ['__proto__=1', /^\?__proto__ there is no such parameter: /],
-    ['constructor=1', /^\?constructor there is no such parameter: /],
-    [`${'x'.repeat(100)}=1`, /^\?x{50} there /],
-  ] as const)
-    it(`is refused with ${query.slice(0, 40)}`, () => {
-      const found = errors(query);
-      strictEqual(found.length, 1);
-      match(found.join(), expected);
-    });
+  for (const { input, expected } of readCases('list-query-faults'))
+    it(`is refused with ${input}`, () => deepStrictEqual(errors(input), expected));
+
+  it('is refused with what is too long, and with a cursor that is none', () => {
+    const cursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    for (const [query, pointer] of [
+      [`q=${'x'.repeat(201)}`, '?q'],
+      [`after=${'a'.repeat(2001)}`, '?after'],
+      ...[
+        [1, 'x'],
+        [1, '7', 2],
+        [null, '7'],
+      ].map((value) => [`after=${cursor(value)}`, '?after']),
+      [`fields=${'id,'.repeat(30)}id`, '?fields'],
+      [`${'x'.repeat(100)}=1`, `?${'x'.repeat(50)}`],
+    ])
+      deepStrictEqual(
+        errors(query ?? '').map((error) => error.split(' ')[0]),
+        [pointer],
+        query,
+      );
+  });
 
   it('is quoted where it is empty', () => {
     throws(() => read('=1'), /^ProblemError: "": there is no such/);
   });
 
   it('has all of its errors reported at once, in their order', () => {
-    deepStrictEqual(
-      errors('foo=1&limit=0&sort=size&q=').map((error) => error.split(' ')[0]),
-      ['?foo', '?limit', '?sort', '?q'],
-    );
+    const pointers = errors('foo=1&limit=0&sort=size&q=').map((error) => error.split(' ')[0]);
+    deepStrictEqual(pointers, ['?foo', '?limit', '?sort', '?q']);
   });
 
   it('has a cursor of its own order only', () => {
@@ -185,10 +168,8 @@ describe('the authors of the API', () => {
     const [, next = ''] = /<https?:\/\/[^/]+(.*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
     deepStrictEqual([next, headers.get('X-Total-Count')], ['/api/v2/authors?limit=1&after=5', '2']);
     const last = await service.request(next);
-    deepStrictEqual(
-      [last.json, last.headers.get('Link')],
-      [[(await service.request('/api/v2/authors/6')).json], null],
-    );
+    const { json: six } = await service.request('/api/v2/authors/6');
+    deepStrictEqual([last.json, last.headers.get('Link')], [[six], null]);
     strictEqual((await service.request('/api/v2/authors?after=%00')).status, 400);
   });
 

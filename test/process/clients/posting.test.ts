@@ -14,22 +14,16 @@ import { needs } from '../../support/tools.ts';
 const node = [process.execPath, fileURLToPath(new URL('./driver.js', import.meta.url))];
 const python = ['python3', `${packageFolder}/test/process/clients/driver.py`];
 
+const withPython = needs('python3', describe);
+
 /** Bot → the program that posts its count. */
 const clients = [
   { name: 'TypeScript', id: '11', define: describe, command: node },
-  {
-    name: 'Python, in a thread',
-    id: '22',
-    define: needs('python3', describe),
-    command: [...python, 'thread'],
-  },
-  {
-    name: 'Python, in asyncio',
-    id: '33',
-    define: needs('python3', describe),
-    command: [...python, 'asyncio'],
-  },
+  { name: 'Python, in a thread', id: '22', define: withPython, command: [...python, 'thread'] },
+  { name: 'Python, in asyncio', id: '33', define: withPython, command: [...python, 'asyncio'] },
 ];
+
+const problem = { 'Content-Type': 'application/problem+json' };
 
 interface Driver {
   readonly process: ChildProcess;
@@ -55,12 +49,7 @@ describe('a client that posts counts', () => {
     kill = async () => await killed.end('SIGKILL');
   });
 
-  const start = (
-    [program = '', ...args]: readonly string[],
-    address: string,
-    id: string,
-    token: string,
-  ): Driver => {
+  const start = ([program = '', ...args]: string[], address: string, id: string, token: string): Driver => {
     const env = { ...process.env, BOTSHELF_TOKEN: token };
     const child = spawn(program, [...args, address, id], { env });
     running.push(child);
@@ -133,11 +122,7 @@ describe('a client that posts counts', () => {
           'half',
           { status: 302, headers: { Location: `${service.address}/api/v2/bots/${id}` } },
           { status: 404, headers: { 'Content-Type': 'text/html' }, body: `<p>${token()}</p>` },
-          {
-            status: 500,
-            headers: { 'Content-Type': 'application/problem+json' },
-            body: `{"detail": "${token()}"}`,
-          },
+          { status: 500, headers: problem, body: `{"detail": "${token()}"}` },
           { status: 200, body: 'It works!' },
         );
         const faults = proxy.faults.length;
@@ -197,9 +182,8 @@ describe('a client that posts counts', () => {
       });
 
       it('posts after a mistake of the operator that lasted for a moment', async () => {
-        const headers = { 'Content-Type': 'application/problem+json' };
         for (const status of [401, 404, 413])
-          proxy.faults.push({ status, headers, body: '{"type": "x", "detail": "for a moment"}' });
+          proxy.faults.push({ status, headers: problem, body: '{"type": "x", "detail": "for a moment"}' });
         // JSON of a server in between.
         proxy.faults.push({ status: 200, body: '{"status": "ok"}' });
         driver.say('8');

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkClock, checkPush, checkRemote } from '../../../src/commands/doctor-network.ts';
+import { checkPush, checkRemote } from '../../../src/commands/doctor-network.ts';
 import { doctorContext } from '../../support/doctor.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GitServer, startGitServer } from '../../support/git-server.ts';
@@ -21,14 +21,6 @@ describe('what botshelf doctor says of the remote', () => {
     server = await startGitServer(dirname(shared.folder), ['shared.git']);
     clone = shared.clone();
     clone.git('remote', 'set-url', 'origin', `${server.address}/shared.git`);
-  });
-
-  it('is that it can be read and written, and its clock agrees; nothing is pushed', async () => {
-    const context = doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' });
-    strictEqual((await checkRemote(context)).reason, 'it can be read, and has main');
-    strictEqual((await checkPush(context)).reason, 'the remote takes pushes of this user');
-    match((await checkClock(context)).reason, /agrees|no date/);
-    strictEqual(shared.git('for-each-ref', 'refs/botshelf'), '');
   });
 
   it('is that it may be read only', async () => {

@@ -17,10 +17,8 @@ describe('botshelf init', () => {
       clone.git('remote', ...origin);
       const folder = join(tempFolder(), 'shelf');
       execFileSync(process.execPath, [join(clone.folder, 'dist/src/main.js'), 'init', folder]);
-      return (
-        /BOTSHELF: (.*)/.exec(readFileSync(join(folder, '.github/workflows/catalogue.yml'), 'utf8'))?.[1] ??
-        ''
-      );
+      const pipeline = readFileSync(join(folder, '.github/workflows/catalogue.yml'), 'utf8');
+      return /BOTSHELF: (.*)/.exec(pipeline)?.[1] ?? '';
     };
     const head = clone.git('rev-parse', 'HEAD');
     strictEqual(

@@ -2,7 +2,7 @@ import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { createProgress } from '../../../src/commands/output.ts';
@@ -24,12 +24,9 @@ async function written(isTTY: boolean, columns = 80): Promise<string> {
 
 describe('the progress line', () => {
   it('is rewritten on a terminal, now and then, and gone in the end', async () => {
-    const line = await written(true);
-    match(
-      line.replaceAll('\u001b[K', '|'),
-      /^1 files\\u001b checked\|\r(?:\d+ files\\u001b checked\|\r)*\|$/,
-    );
-    strictEqual(line.includes('\n'), false);
+    const row = await written(true);
+    match(row.replaceAll('\u001b[K', '|'), /^1 files\\u001b checked\|\r(?:\d+ files\\u001b checked\|\r)*\|$/);
+    strictEqual(row.includes('\n'), false);
   });
 
   it('is cut to the width of the terminal, where the next one would not overwrite all of it', async () => {
@@ -41,15 +38,14 @@ describe('the progress line', () => {
   });
 });
 
+/** What a terminal has to show, and what to do then. */
+type Step = readonly [shown: RegExp, act?: () => void];
+
 /**
- * Runs a command of the shell in a pseudo terminal, which `until` ends with Ctrl+C. Returns what it shows: `|` clears the
- * rest of a line, `^` begins a colour.
+ * Runs a command of the shell in a pseudo terminal, and ends it with Ctrl+C after its steps, if it has any. Returns what
+ * it shows: `|` clears the rest of a line, `^` begins a colour.
  */
-async function inTerminal(
-  command: string,
-  env: Readonly<Record<string, string>>,
-  until?: RegExp,
-): Promise<string> {
+async function inTerminal(command: string, env: Record<string, string>, ...steps: Step[]): Promise<string> {
   // Each of these, `CI` too, says how many colours a terminal has.
   const colours = { CI: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined, TERM: 'xterm' };
   const terminal = spawn('script', ['-qefc', command, '/dev/null'], {
@@ -60,21 +56,22 @@ async function inTerminal(
   terminal.stdout.on('data', (piece) => (shown += String(piece)));
   const closed = once(terminal, 'close');
   try {
-    if (until) await eventually(() => match(shown, until));
+    for (const [pattern, act] of steps) {
+      await eventually(() => match(shown, pattern));
+      act?.();
+    }
   } finally {
-    if (until) terminal.stdin.write('\u0003');
+    if (steps.length > 0) terminal.stdin.write('\u0003');
     await closed;
   }
   return shown.replaceAll('\u001b[K', '|').replaceAll('\u001b', '^');
 }
 
+const pages = { [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage({ category: 'books' }) };
+const { folder: root } = testRepository(pages);
 const program = `${quote(process.execPath)} ${quote(mainFile)}`;
 
 describe('in a terminal', () => {
-  const { folder: root } = testRepository({
-    [pagePath('1')]: mainPage(),
-    [pagePath('2')]: mainPage({ category: 'books' }),
-  });
   const other = tempFolder();
   const list = join(other, 'bots.ndjson');
   const copy = join(other, 'backup');
@@ -108,7 +105,7 @@ describe('in a terminal', () => {
 
   it('a mirror shows how far its clone is, and without colours if NO_COLOR is set', async () => {
     const command = `${program} mirror ${quote(`file://${root}`)} --folder ${quote(join(other, 'mirror'))} --port 0`;
-    const shown = await inTerminal(command, { NO_COLOR: '1' }, / serves 2 bots/);
+    const shown = await inTerminal(command, { NO_COLOR: '1' }, [/ serves 2 bots/]);
     match(shown, /\r\n[\w: ]+: +\d+% \(\d+\/\d+\)[^\r]*\|\r/);
     match(shown, /\bINFO\b/);
     doesNotMatch(shown, /\^\[/);
@@ -133,10 +130,6 @@ describe('in a terminal', () => {
 });
 
 describe('in a pipe', () => {
-  const { folder: root } = testRepository({
-    [pagePath('1')]: mainPage(),
-    [pagePath('2')]: mainPage({ category: 'books' }),
-  });
   const copy = join(tempFolder(), 'backup');
 
   for (const args of [['check'], ['format'], ['export'], ['backup', copy], ['doctor'], ['check', 'nowhere']])
@@ -150,28 +143,12 @@ describe('in a pipe', () => {
 
 describe('botshelf serve', () => {
   it('shows on a terminal how far the start is, until it is ready @long', async () => {
-    const varFolder = tempFolder();
-    execFileSync('mkfifo', [join(varFolder, 'index.snapshot')]);
-    const env = {
-      ...process.env,
-      BOTSHELF_CATALOGUE: testRepository({ [pagePath('1')]: mainPage() }).folder,
-      BOTSHELF_VAR: varFolder,
-      PORT: '0',
-    };
-    const command = `exec '${process.execPath}' '${mainFile}' serve`;
-    const terminal = spawn('script', ['-qefc', command, '/dev/null'], { env, stdio: 'pipe' });
-    let shown = '';
-    terminal.stdout.on('data', (text) => (shown += String(text)));
-    const closed = once(terminal, 'close');
-    try {
-      await eventually(() => match(shown, /reading the catalogue: 0 bots so far/));
-      writeFileSync(join(varFolder, 'index.snapshot'), '');
-      await eventually(() =>
-        match(shown.replaceAll('\u001b[K', '|'), / so far\|\r\|[^\r]*INFO[^\r]* serves 1 bot/),
-      );
-    } finally {
-      terminal.stdin.write('\u0003');
-      await closed;
-    }
+    const pipe = join(tempFolder(), 'index.snapshot');
+    execFileSync('mkfifo', [pipe]);
+    const env = { BOTSHELF_CATALOGUE: root, BOTSHELF_VAR: dirname(pipe), PORT: '0' };
+    const goOn = (): void => writeFileSync(pipe, '');
+    const reading = /reading the catalogue: 0 bots so far/;
+    const shown = await inTerminal(`exec ${program} serve`, env, [reading, goOn], [/ serves 2 bots/]);
+    match(shown, / so far\|\r\|[^\r]*INFO[^\r]* serves 2 bots/);
   });
 });

@@ -5,7 +5,6 @@ import { mock } from 'node:test';
 import { toKnownRef } from '../../../src/proposals/proposal-refs.ts';
 import { type Proposal, ProposalError, type ProposalErrorKind } from '../../../src/proposals/proposal.ts';
 import type { Decision, Proposals, SavedStep } from '../../../src/proposals/proposals.ts';
-import { atTime } from '../../support/at-time.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ProposalMachine, proposalMachine, whileAway } from '../../support/proposal-machines.ts';
 import { author, maintainer, proposalSettings, visitor } from '../../support/proposals.ts';
@@ -15,6 +14,7 @@ import { type SharedRepository, sharedRepository } from '../../support/shared-re
 
 const homer = botId('190519304972663312');
 const homerPath = pagePath(homer);
+const own = ['refs/botshelf/proposals', 'refs/botshelf/closed'];
 const pageOf = (n: number): string => mainPage({ website: `https://example.org/${n}` });
 
 describe('proposals of two machines', () => {
@@ -60,10 +60,6 @@ describe('proposals of two machines', () => {
     });
   }
 
-  async function withdraw({ proposals }: ProposalMachine): Promise<SavedStep> {
-    return await proposals.withdraw(homer, author.id, find(proposals)?.version ?? '');
-  }
-
   function find(proposals: Proposals): Proposal | undefined {
     return proposals.list.find(homer, author.id);
   }
@@ -77,13 +73,7 @@ describe('proposals of two machines', () => {
       before = now.join();
     }
     strictEqual(a.refs(), b.refs());
-    const remote = shared.git(
-      'for-each-ref',
-      '--format=%(refname) %(objectname)',
-      'refs/botshelf/proposals',
-      'refs/botshelf/closed',
-    );
-    strictEqual(remote, a.refs());
+    strictEqual(shared.git('for-each-ref', '--format=%(refname) %(objectname)', ...own), a.refs());
     for (const { clone } of [a, b]) {
       strictEqual(clone.status(), '');
       clone.git('fsck', '--strict', '--no-dangling');
@@ -97,13 +87,15 @@ describe('proposals of two machines', () => {
 
   /** Whether all texts that were sent or said are in the history of some proposal. */
   function ensureNoTextLost(...texts: readonly string[]): void {
-    const log = a.clone.git(
-      'log',
-      '--format=%B',
-      '--glob=refs/botshelf/proposals',
-      '--glob=refs/botshelf/closed',
-    );
+    const log = a.clone.git('log', '--format=%B', ...own.map((ref) => `--glob=${ref}`));
     for (const text of texts) ok(log.includes(text), `${text} is in no history`);
+  }
+
+  /** Does something while the clock stands: no machine counts as crashed, however slow this one is. */
+  async function inNoTime(work: () => Promise<unknown>): Promise<void> {
+    const start = performance.now();
+    const clock = mock.method(performance, 'now', () => start);
+    await work().finally(() => clock.mock.restore());
   }
 
   async function rejectsWith(work: Promise<unknown>, kind: ProposalErrorKind): Promise<void> {
@@ -193,15 +185,10 @@ describe('proposals of two machines', () => {
   it('that another machine is deciding are not put back at the remote when others are sent here @long', async () => {
     const proposal = await sendToBoth();
     ok(await a.shared.claimProposal(proposal));
-    // No machine counts as crashed, however slow this one is.
-    const start = performance.now();
-    const clock = mock.method(performance, 'now', () => start);
-    try {
+    await inNoTime(async () => {
       await b.round();
       ok((await send(b, visitor)).shared);
-    } finally {
-      clock.mock.restore();
-    }
+    });
     strictEqual(shared.git('for-each-ref', proposal.ref), '');
   });
 
@@ -209,14 +196,8 @@ describe('proposals of two machines', () => {
     const proposal = await sendToBoth();
     ok(await a.shared.claimProposal(proposal));
     shared.mergePullRequest((person) => person.write(homerPath, pageOf(sent)));
-    const start = performance.now();
-    const clock = mock.method(performance, 'now', () => start);
-    try {
-      await b.round();
-      deepStrictEqual(b.proposals.list.open, [proposal]);
-    } finally {
-      clock.mock.restore();
-    }
+    await inNoTime(async () => await b.round());
+    deepStrictEqual(b.proposals.list.open, [proposal]);
     await a.shared.pushProposals(proposal.version);
     await decide(a, 'accepted', proposal);
     await b.round();
@@ -251,91 +232,6 @@ describe('proposals of two machines', () => {
       match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
     });
 
-  it('that are withdrawn where the clock is a day behind, and asked to be changed on the other, are withdrawn @long', async () => {
-    await sendToBoth();
-    await whileAway(shared, async () => {
-      await atTime(Date.now() - 86_400_000, async () => await withdraw(a));
-      await decide(b, 'changes-asked');
-    });
-    deepStrictEqual(await agree(), ['withdrawn']);
-  });
-
-  describe('that are sent again on one while the other, without the remote,', () => {
-    let first: string;
-    let second: string;
-    const sendAgainWhile = async (work: () => Promise<unknown>): Promise<void> => {
-      await sendToBoth();
-      first = `Note ${sent}.`;
-      await whileAway(shared, async () => {
-        await work();
-        await send(a);
-        second = `Note ${sent}.`;
-      });
-    };
-
-    it('asks for changes: they are asked for, of the later submission @long', async () => {
-      await sendAgainWhile(async () => await decide(b, 'changes-asked'));
-      deepStrictEqual(await agree(), ['changes-asked']);
-      ensureNoTextLost(first, second, 'changes-asked!');
-      const proposal = find(a.proposals);
-      ok(proposal !== undefined);
-      const { sent: pages, steps } = await a.proposals.read(proposal);
-      strictEqual(proposal.text, 'changes-asked!');
-      strictEqual(pages.get(homerPath), pageOf(sent));
-      deepStrictEqual(steps.map(({ text }) => text).toSorted(), [first, second, 'changes-asked!'].toSorted());
-    });
-
-    it('accepts: the later submission stays open @long', async () => {
-      await sendAgainWhile(async () => await decide(b, 'accepted'));
-      deepStrictEqual(await agree(), ['waiting', 'accepted']);
-      strictEqual(find(b.proposals)?.text, second);
-    });
-  });
-
-  it('are listed in the order in which they were sent, and not in that in which they were decided @long', async () => {
-    await sendToBoth();
-    await whileAway(shared, async () => {
-      await send(a);
-      await withdraw(a);
-      await decide(b, 'accepted');
-    });
-    deepStrictEqual(await agree(), ['withdrawn', 'accepted']);
-    strictEqual(a.proposals.list.findLast(homer, author.id)?.state, 'withdrawn');
-  });
-
-  it('that were sent on both for the first time are one, and sending again after an end begins another @long', async () => {
-    await whileAway(shared, async () => {
-      await send(a);
-      await send(b);
-    });
-    deepStrictEqual(await agree(), ['waiting']);
-    strictEqual(find(a.proposals)?.text, `Note ${sent}.`);
-    ensureNoTextLost(`Note ${sent - 1}.`);
-    await decide(a, 'declined');
-    await whileAway(shared, async () => await send(a));
-    deepStrictEqual(await agree(), ['waiting', 'declined']);
-  });
-
-  it('that the branch has by another way are closed on both @long', async () => {
-    await sendToBoth();
-    shared.mergePullRequest((person) => person.write(homerPath, pageOf(sent)));
-    deepStrictEqual((await agree()).at(-1), 'accepted');
-    strictEqual(find(a.proposals), undefined);
-  });
-
-  it('that ended 90 days ago are deleted everywhere @long', async () => {
-    await sendToBoth();
-    await decide(a, 'declined');
-    deepStrictEqual(await agree(), ['declined']);
-    const later = Date.now() + 91 * 86_400_000;
-    a.clone.commitAll([{ files: {}, at: Math.floor(later / 1000) }]);
-    await atTime(later, async () => {
-      await a.proposals.load();
-      strictEqual(a.refs(), '');
-      deepStrictEqual(await agree(), []);
-    });
-  });
-
   it('are shared also beside refs of other names, and those are left alone @long', async () => {
     const tip = shared.git('rev-parse', 'main');
     for (const name of ['proposals/x/1', `proposals/${homer}/${visitor.id}`, `closed/${homer}/1/2`])
@@ -356,23 +252,5 @@ describe('proposals of two machines', () => {
     deepStrictEqual([proposal.state, isShared], ['declined', false]);
     rmSync(hook);
     deepStrictEqual(await agree(), ['declined']);
-  });
-
-  it('that the remote refuses keep nothing else from it, and are named for the operator @long', async () => {
-    const hook = join(shared.folder, 'hooks/update');
-    writeFileSync(hook, '#!/bin/sh\ncase "$1" in refs/botshelf/[cp]*) echo no proposals; exit 1;; esac\n', {
-      mode: 0o755,
-    });
-    strictEqual((await send(a)).shared, false);
-    a.clone.commit({ [homerPath]: pageOf(++sent) });
-    for (let i = 0; i < 2; i++) await a.round();
-    strictEqual(shared.git('rev-parse', 'main'), a.clone.git('rev-parse', 'main'));
-    strictEqual(logged.length, 1);
-    match(logged[0] ?? '', /^proposals are not shared .*the remote says: no proposals/);
-    match(a.shared.failure?.message ?? '', /no proposals/);
-    strictEqual((await decide(a, 'declined')).shared, false);
-    writeFileSync(hook, '#!/bin/sh\n', { mode: 0o755 });
-    deepStrictEqual(await agree(), ['declined']);
-    strictEqual(a.shared.failure, null);
   });
 });

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { botshelf } from '../../support/command-line.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
-import { startServiceProcess } from '../../support/service-process.ts';
 import { startTestServiceProcess, type TestServiceProcess } from '../../support/service.ts';
 import { issueTestTokens } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
@@ -74,26 +73,5 @@ describe('commands beside a service that takes posts', () => {
     for (const [id, website] of last)
       strictEqual((await service.request(`/api/v2/bots/${id}`)).json.website, website);
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
-  });
-});
-
-describe('commands while the service starts and stops', () => {
-  it('make their changes, and keep no service from starting', async function () {
-    this.timeout(120_000);
-    const { folder, git, status } = testRepository(
-      Object.fromEntries(edited.map((id) => [pagePath(id), mainPage()])),
-    );
-    const end = new AbortController();
-    const restarting = (async () => {
-      while (!end.signal.aborted) await (await startServiceProcess(folder)).end('SIGTERM');
-    })();
-    for (const id of edited) {
-      const { code, stderr } = await botshelf(folder, ['bots', id, '--set', 'category=games', '--yes']);
-      deepStrictEqual([code, stderr], [0, '1 bot changed.\n']);
-    }
-    end.abort();
-    await restarting;
-    for (const id of edited) match(git('show', `HEAD:${pagePath(id)}`), /"category": "games"/);
-    strictEqual(status(), '');
   });
 });

@@ -56,21 +56,19 @@ describe('a list that is imported', () => {
     const { code, stdout } = await botshelf(root, args);
     strictEqual(code, 1);
     const bad = Math.floor(count / 50);
+    const good = count - bad;
     const [, added, there] =
       /^\d+ records: (\d+) added, 0 replaced, (\d+) there already, \d+ did not fit$/m.exec(stdout) ?? [];
-    strictEqual(Number(added) + Number(there), count - bad);
+    strictEqual(Number(added) + Number(there), good);
     ok(Number(there) >= 1000, stdout);
     match(stdout, new RegExp(`^ +${bad} required authors$`, 'm'));
     strictEqual(repository.status(), '');
-    await eventually(async () => strictEqual((await listed()).split('\n').length - 1, count - bad), 60);
+    await eventually(async () => strictEqual((await listed()).split('\n').length - 1, good), 60);
 
     writeFiles(source, { 'export.ndjson': await listed() });
     const copy = testRepository({ 'bots/.gitkeep': '' });
     const { stdout: report } = await botshelf(copy.folder, ['import', join(source, 'export.ndjson')]);
-    strictEqual(
-      report,
-      `${count - bad} records: ${count - bad} added, 0 replaced, 0 there already, 0 did not fit\n`,
-    );
+    strictEqual(report, `${good} records: ${good} added, 0 replaced, 0 there already, 0 did not fit\n`);
     strictEqual(copy.git('rev-parse', 'HEAD:bots'), repository.git('rev-parse', 'HEAD:bots'));
     deepStrictEqual([copy.status(), (await botshelf(copy.folder, ['check'])).code], ['', 0]);
   });

@@ -1,23 +1,29 @@
-import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { match, ok, strictEqual } from 'node:assert/strict';
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateRef } from '../../../src/git/repository.ts';
+import { checkRemote } from '../../../src/commands/doctor-network.ts';
+import { doctorContext } from '../../support/doctor.ts';
+import { proposalMachine } from '../../support/proposal-machines.ts';
+import { author, proposalSettings } from '../../support/proposals.ts';
+import { originRemote } from '../../support/service.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/loopback.ts';
-import { mainPage, pagePath } from '../../support/sample.ts';
+import { botId, mainPage, pagePath } from '../../support/sample.ts';
 import { clearedLock } from '../../support/service-log.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import {
+  linesAbout,
   metric,
   post,
   record,
   remoteFaults,
   type Replica,
   replicaPage,
-  setAside,
   startReplica,
   stateOf,
+  withProposals,
 } from '../../support/replica.ts';
 
 describe('a service with a remote', () => {
@@ -32,10 +38,6 @@ describe('a service with a remote', () => {
     newId = `1${id}`;
     newPage = pagePath(newId);
   });
-
-  /** The ref of the branch before the only rewrite. */
-  const keptBranch = ({ git }: Replica['clone']): string =>
-    git('for-each-ref', '--format=%(refname)', 'refs/botshelf/remote/before-rewrite-*');
 
   const withToken = (replica: Replica): Replica & { readonly token: string } => ({
     ...replica,
@@ -68,66 +70,20 @@ describe('a service with a remote', () => {
       );
     });
 
-    it('keeps uncommitted edits of a person in the clone', async () => {
+    it('goes on while the remote is away, says so and since when, logs each cause once, and heals by itself', async () => {
       const { shared, clone, service, token } = withToken(replica);
-      writeFileSync(join(clone.folder, homer), replicaPage.replace('doughnuts', 'beer'));
-      shared.mergePullRequest((person) => person.write(homer, replicaPage.replace('"fun"', '"games"')));
-      service.expectLog(/en\.md.* is behind the branch: it has uncommitted edits/);
-      await eventually(() => match(clone.git('show', `HEAD:${homer}`), /"games"/));
-      await eventually(async () => {
-        const { parts } = (await service.request('/readyz')).json;
-        match(
-          parts.repository.faults.join(),
-          new RegExp(`${homer}.* has uncommitted edits: commit or discard them`),
-        );
-      });
-      match(clone.read(homer), /beer[^]*"fun"/);
-      const { status, headers } = await post(service, id, token, { category: 'music' });
-      strictEqual(`${status} ${headers.get('retry-after')}`, '409 60');
-      await eventually(() => clone.tryGit('checkout', '-q', '--', homer) === 0);
-      await eventually(async () => strictEqual((await record(service, id))?.category, 'games'));
-      await eventually(() => strictEqual(clone.status(), ''));
-    });
-
-    it('serves the last good version of a bot whose file a merge has broken, and goes on with the others', async () => {
-      const { shared, service, token } = withToken(replica);
-      service.expectLog(new RegExp(`${homer}.*a file breaks a rule`));
-      service.expectLog(new RegExp(`requests are refused: ${homer} is faulty`));
-      shared.mergePullRequest((person) => {
-        person.write(homer, replicaPage.replace('"Homer",', '"Homer"'));
-        person.write(newPage, mainPage({ name: 'Marge' }));
-      });
-      await eventually(async () => strictEqual((await record(service, newId))?.contents.en.name, 'Marge'));
-      strictEqual((await record(service, id))?.contents.en.name, 'Homer');
-      strictEqual((await post(service, id, token, { category: 'music' })).status, 503);
-      strictEqual((await post(service, id, token, { count: 6 })).status, 200);
-    });
-
-    it('follows a branch that was reset to an older commit, without bringing back what was taken away', async () => {
-      const { shared, clone, service, token } = withToken(replica);
-      service.expectLog(/the remote's branch was rewritten/);
-      await post(service, id, token, { category: 'music' });
-      await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
-      const { maintainer } = shared;
-      maintainer.git('push', '-q', '--force', 'origin', 'main~0:main');
-      await eventually(async () => strictEqual((await record(service, id))?.category, 'fun'));
-      await eventually(() => strictEqual(clone.git('rev-parse', 'HEAD'), shared.git('rev-parse', 'main')));
-      await eventually(() => strictEqual(clone.status(), ''));
-      clone.git('update-ref', '-d', keptBranch(clone));
-      await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
-    });
-
-    it('goes on while the remote is away, says so and since when, and heals by itself', async () => {
-      const { shared, clone, service, token } = withToken(replica);
-      service.expectLog(/not in step with the remote: .*gone/);
-      clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
-      await eventually(async () => {
-        const [fault = ''] = await remoteFaults(service);
-        match(fault, /^not in step with the remote since \d{4}-\d\d-\d\dT.*: git says: fatal: .*gone/);
-      });
+      const before = service.log().length;
+      const leadTo = async (address: string, cause: RegExp): Promise<void> => {
+        service.expectLog(new RegExp(`not in step with the remote: .*${cause.source}`));
+        clone.git('remote', 'set-url', 'origin', address);
+        await eventually(async () => match((await remoteFaults(service))[0] ?? '', cause));
+      };
+      await leadTo(`${shared.address}.gone`, /gone' does not appear to be a git repository/);
+      match((await remoteFaults(service))[0] ?? '', /^not in step with the remote since \d{4}-.*: git says/);
       strictEqual((await post(service, id, token, { category: 'music', count: 8 })).status, 200);
       strictEqual((await service.request('/readyz')).status, 200);
       ok((await metric(service, 'botshelf_remote_fault_age_seconds')) > 0);
+      await leadTo(`http://127.0.0.1:${await freePort()}/x`, /unable to access/);
       clone.git('remote', 'set-url', 'origin', shared.address);
       await eventually(() => {
         match(shared.git('show', `main:${homer}`), /music/);
@@ -135,24 +91,30 @@ describe('a service with a remote', () => {
       });
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
       strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
+      const logged = service.log().slice(before);
+      strictEqual(logged.match(/"msg":"not in step with the remote/g)?.length, 2);
     });
 
-    it('logs each cause for which it is out of step, once', async () => {
-      const { shared, clone, service } = withToken(replica);
-      service.expectLog(/not in step with the remote: .*gone' does not appear to be a git repository/);
-      service.expectLog(/not in step with the remote: .*unable to access/);
-      const before = service.log().length;
-      clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
-      await eventually(async () => match((await remoteFaults(service))[0] ?? '', /gone/));
-      clone.git('remote', 'set-url', 'origin', `http://127.0.0.1:${await freePort()}/x`);
-      await eventually(async () => match((await remoteFaults(service))[0] ?? '', /unable to access/));
-      clone.git('remote', 'set-url', 'origin', shared.address);
+    it('follows a branch that a person pushed with force, and names what was removed until it is back', async () => {
+      const { shared, clone, service, token } = withToken(replica);
+      await post(service, id, token, { category: 'music' });
+      await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+      const removed = /1 commit and changes of 1 bot/;
+      service.expectLog(/the remote's branch was rewritten: .* has 1 commit and changes of 1 bot/);
+      shared.maintainer.git('pull', '-q', 'origin', 'main');
+      shared.maintainer.git('push', '-q', '--force', 'origin', 'main~1:main');
+      await eventually(async () => strictEqual((await record(service, id))?.category, 'fun'));
+      await eventually(async () => match((await remoteFaults(service))[0] ?? '', removed));
+      const { state, reason, fix } = await checkRemote(doctorContext(clone.folder, originRemote));
+      strictEqual(state, 'warning');
+      match(reason, removed);
+      const [, from = '', to = ''] = /"git push origin (\S+):(\S+)"/.exec(fix ?? '') ?? [];
+      clone.git('push', '-q', 'origin', `${from}:${to}`);
+      shared.mergePullRequest((person) => person.git('merge', '-q', to.replace('refs/heads', 'origin')));
+      await eventually(async () => strictEqual((await record(service, id))?.category, 'music'));
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
-      const logged = service
-        .log()
-        .slice(before)
-        .match(/"msg":"not in step with the remote/g);
-      strictEqual(logged?.length, 2);
+      shared.git('config', 'gc.cruftPacks', 'true');
+      strictEqual((await checkRemote(doctorContext(clone.folder, originRemote))).state, 'ok');
     });
 
     it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {
@@ -199,75 +161,12 @@ describe('a service with a remote', () => {
       shared.mergePullRequest((person) => person.write(homer, mainPage({ edited: time + 12_345 })));
       await eventually(async () => strictEqual((await record(service, id))?.edited, time + 12_345));
     });
-
-    it('never sets edited of what owners posted', async () => {
-      const { shared, service, token } = withToken(replica);
-      await post(service, id, token, { category: 'music' });
-      await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
-      const edited = (await record(service, id))?.edited;
-      const tip = shared.git('rev-parse', 'main');
-      shared.mergePullRequest((person) => person.write('README.md', 'x'));
-      await eventually(() => strictEqual(Boolean(shared.git('cat-file', '-t', tip)), true));
-      await eventually(async () => ok((await record(service, id))?.edited === edited));
-      strictEqual(shared.git('log', '--format=%s', `${tip}..main`).includes('edited'), false);
-    });
   });
 
   describe('that it pushes to when it stops', () => {
     let replica: Replica;
     before(async () => {
       replica = await startReplica({ BOTSHELF_PUSH_SECONDS: '3600' });
-    });
-
-    it('replays what it had not pushed onto a branch that was rewritten', async () => {
-      const { shared, clone, service, token } = withToken(replica);
-      service.expectLog(/the remote's branch was rewritten/);
-      await post(service, id, token, { category: 'music' });
-      const { maintainer } = shared;
-      const before = clone.git('rev-parse', 'HEAD');
-      maintainer.git('commit', '-q', '--amend', '-m', 'Begin anew');
-      maintainer.commit({ [newPage]: mainPage({ name: 'Marge' }) });
-      maintainer.git('push', '-q', '--force', 'origin', 'main');
-      await eventually(async () => strictEqual((await record(service, newId))?.contents.en.name, 'Marge'));
-      strictEqual((await record(service, id))?.category, 'music');
-      strictEqual(clone.git('rev-list', '--count', 'HEAD', '^' + maintainer.git('rev-parse', 'HEAD')), '1');
-      strictEqual(
-        clone.git('log', '-1', '--format=%s'),
-        `Replay, on the rewritten branch, the updates of the bot ${id}`,
-      );
-      strictEqual(clone.git('rev-parse', keptBranch(clone)), before);
-      clone.git('update-ref', '-d', keptBranch(clone));
-      await eventually(() => strictEqual(clone.status(), ''));
-    });
-
-    it('merges what both sides changed by meaning, and keeps both histories', async () => {
-      const { shared, clone, service, token } = withToken(replica);
-      service.expectLog(setAside);
-      const first = shared.git('rev-parse', 'main');
-      await post(service, id, token, { category: 'music', website: 'https://ours.example/' });
-      const ours = clone.git('rev-parse', 'HEAD');
-      const theirs = shared.mergePullRequest((person) =>
-        person.write(
-          homer,
-          replicaPage
-            .replace('"website": null', '"website": "https://theirs.example/"')
-            .replace('The page.', 'A better page.'),
-        ),
-      );
-      await eventually(async () => {
-        const { category, website, contents } = (await record(service, id)) ?? {};
-        strictEqual(category, 'music');
-        strictEqual(website, 'https://theirs.example/');
-        match(contents.en.page, /A better page/);
-      });
-      const merge = clone.git('log', '-1', '--merges', '--format=%H', '--grep=Set aside');
-      strictEqual(clone.git('log', '-1', '--format=%P', merge), `${theirs} ${ours}`);
-      match(
-        clone.git('log', '-1', '--format=%B', merge),
-        new RegExp(`"${homer}": website\n\n(?:Bot: \\d+\n)?Bot: ${id}$`),
-      );
-      notStrictEqual(shared.git('rev-parse', 'main'), first);
-      await eventually(() => strictEqual(clone.status(), ''));
     });
 
     it('names the last 20 files of which a merge set something aside, each until it changes again @long', async () => {
@@ -284,10 +183,7 @@ describe('a service with a remote', () => {
       await eventually(async () => {
         const faults = await remoteFaults(service);
         strictEqual(faults.length, 20);
-        match(
-          faults[0] ?? '',
-          /^set aside "file" from this clone in "docs\/11\.md", as the remote has changed/,
-        );
+        match(faults[0] ?? '', /^set aside "file" from this clone in "docs\/11\.md", as the remote has/);
       });
       shared.mergePullRequest((person) => person.write('docs/30.md', 'both'));
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 19));
@@ -310,5 +206,28 @@ describe('a service with a remote', () => {
       match(shared.git('show', `main:${homer}`), /music/);
       match(shared.git('show', `main:${newPage}`), /Marge/);
     });
+  });
+
+  it('pushes its branch although the remote refuses proposals, names that once, and pushes them later @long', async () => {
+    const { shared, clone, service, token } = withToken(await startReplica(withProposals));
+    service.expectLog(/proposals are not shared with the other machines: the remote says: no proposals/);
+    shared.mergePullRequest((person) => person.write('botshelf.json', proposalSettings));
+    const hook = join(shared.folder, 'hooks/update');
+    const script = '#!/bin/sh\ncase "$1" in refs/botshelf/[cp]*) echo no proposals; exit 1;; esac\n';
+    writeFileSync(hook, script, { mode: 0o755 });
+    const { proposals, clone: other } = await proposalMachine(shared);
+    const pages = new Map([[homer, replicaPage.replace('The page.', 'A better page.')]]);
+    const sent = { subject: botId(id), proposer: author, pages, note: '' };
+    const { ref, version } = (await proposals.send(sent)).proposal;
+    clone.git('fetch', '-q', other.folder, `${ref}:${ref}`);
+    await eventually(async () =>
+      match((await remoteFaults(service)).join(), /^proposals are not shared .* since /),
+    );
+    strictEqual((await post(service, id, token, { category: 'music' })).status, 200);
+    await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+    strictEqual(linesAbout(service, 'proposals are not shared').length, 1);
+    rmSync(hook);
+    await eventually(() => strictEqual(shared.git('rev-parse', ref), version));
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
   });
 });

@@ -1,8 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { botshelf, mainFile, type Run } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -37,26 +35,11 @@ describe('the tokens of several machines', () => {
   });
   const service = async (
     clone: TestRepository | undefined,
-    remote: Readonly<Record<string, string>> = byItself,
+    env: Readonly<Record<string, string>> = byItself,
   ): Promise<TestService> =>
-    await startTestService(
-      {},
-      { root: clone?.folder ?? '', env: { BOTSHELF_STATE_SECONDS: '1', ...remote } },
-    );
+    await startTestService({}, { root: clone?.folder ?? '', env: { BOTSHELF_STATE_SECONDS: '1', ...env } });
   const token = async (clone: TestRepository | undefined, ...options: string[]): Promise<Run> =>
     await botshelf(clone?.folder ?? '', ['token', homer, ...options], { env: { BOTSHELF_REMOTE: 'origin' } });
-
-  it('are shared although another machine is pushing at that time, so that the ref is locked there @long', async () => {
-    const lock = join(shared.folder, `${stateRef}.lock`);
-    mkdirSync(dirname(lock), { recursive: true });
-    writeFileSync(lock, '');
-    const issuing = token(clones[0]);
-    await setTimeout(1500);
-    rmSync(lock);
-    const { stdout, stderr } = await issuing;
-    strictEqual(stderr, '');
-    strictEqual((await post(await service(clones[1]), stdout.trim())).status, 200);
-  });
 
   it('are issued without the remote, which is said, and both end where two machines did so @long', async () => {
     const [a, b] = [await service(clones[0], originRemote), await service(clones[1], originRemote)];

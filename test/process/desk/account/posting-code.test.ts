@@ -51,9 +51,8 @@ describe('the code to post with', () => {
   };
   const botPage = async (): Promise<string> => {
     agePages();
-    return await (
-      await fetch(`${service.address}/bots/${homer}`, { headers: { accept: 'text/html' } })
-    ).text();
+    const headers = { accept: 'text/html' };
+    return await (await fetch(`${service.address}/bots/${homer}`, { headers })).text();
   };
 
   it('posts with curl as it stands', async () => {

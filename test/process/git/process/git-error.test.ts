@@ -34,7 +34,7 @@ describe('the password in the address of a remote', () => {
       await eventually(async () => match(await get('/readyz'), reason));
       const post = await get(
         '/api/v2/bots/1',
-        updateRequest(token, { website: `https://example.org/${mode}` }),
+        updateRequest(token, { website: `https://a.example/${mode}` }),
       );
       seen.push(post, await get('/readyz'), await get('/metrics'));
     }
