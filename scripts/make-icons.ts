@@ -4,7 +4,7 @@ import sharp, { type Sharp } from 'sharp';
 
 /** Makes the icons that some programs want as bitmaps from assets/icon.svg. */
 const source = readFileSync(assetPath('icon.svg'));
-const background = '#4453c4';
+const background = '#18211d';
 
 writeFileSync(assetPath('favicon.ico'), iconFile(await Promise.all([16, 32, 48].map(bitmap))));
 writeFileSync(assetPath('apple-touch-icon.png'), await tile(180));

@@ -208,7 +208,7 @@ export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hi
           <span class="out-of-sight">{t('bot.servers', { count })}</span>
         </span>
       )}
-      {!hidesAuthors && <Byline {...{ bot, authors }} isLinked={false} />}
+      {!hidesAuthors && authors.length > 0 && <Byline {...{ bot, authors }} isLinked={false} />}
     </div>
   );
 }
