@@ -91,7 +91,7 @@ describe('pages', () => {
     it('is compressed if it is a form or an error too, which no cache keeps', async () => {
       for (const [path, title] of [
         ['/add', /<h1>Add a bot/],
-        ['/nothing', /<title>Not found/],
+        ['/nothing', /<title>That shelf is empty/],
       ] as const) {
         const plain = await get(path, { 'Accept-Encoding': 'identity' });
         strictEqual(plain.headers.get('content-encoding'), null);
