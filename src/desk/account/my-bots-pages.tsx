@@ -114,14 +114,14 @@ function MyBotsPage(props: MyBotsPageProps): VNode {
             {t('myBots.listed', { count: total })}
             {asked > 0 && <> · {t('myBots.asked', { count: asked })}</>}
           </p>
-          <p class="actions whole">
+          <div class="actions whole">
             <a class="button" href={href('/add')}>
               {t('layout.add')}
             </a>
             <a class="button quiet" href={href('/add/collection')}>
               {t('collection.add')}
             </a>
-          </p>
+          </div>
         </>
       )}
     </>
@@ -173,21 +173,21 @@ const maxOnLedge = 5;
 
 /** Offers to show the account's name with its bots. The button sends the form of the profile, filled in. */
 function Nameless({ nameless }: Pick<MyBotsPageProps, 'nameless'>): VNode | null {
-  const { t, href } = useLanguage();
+  const { t, text, href } = useLanguage();
   const { viewer } = useVisit();
   if (nameless === 0 || viewer === null) return null;
   return (
     <form class="notice" method="post" action={href(`${profileFormPath}/send`)}>
       <h2>{t('myBots.nameless', { count: nameless })}</h2>
       <input type="hidden" name="name" value={viewer.name} />
-      <button>{t('myBots.showName', { name: withoutBidiControls(viewer.name) })}</button>
+      <button>{text('myBots.showName', { name: withoutBidiControls(viewer.name) })}</button>
     </form>
   );
 }
 
 function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNode {
   const { id, facts } = bot;
-  const { t, href, ago, day } = useLanguage();
+  const { t, href, integer, ago, day } = useLanguage();
   const listed = parseListElement(bot);
   const { images } = listed;
   const isCounted = reportedAt !== undefined && reportedAt > Date.now() - msPerWeek;
@@ -200,13 +200,14 @@ function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNod
           <h3>
             <NameLink path={`/bots/${id}`} name={facts.name} />
           </h3>
-          <BotLine bot={listed} count={count} authors={[]} hidesAuthors />
+          <BotLine bot={listed} count={undefined} authors={[]} hidesAuthors />
         </div>
         <dl class="bot-facts">
           <Fact name={t('bot.serverCount')}>
-            {reportedAt === undefined
-              ? t('myBots.noCount')
-              : t('bot.reported', { ago: ago(reportedAt, Date.now()) })}
+            {count === undefined ? t('myBots.noCount') : integer(count)}{' '}
+            {reportedAt !== undefined && (
+              <span class="muted">{t('bot.reported', { ago: ago(reportedAt, Date.now()) })}</span>
+            )}
           </Fact>
           <Fact name={t('token.field')}>
             {token.issuedAt === undefined ? t('token.none') : t('myBots.token', { day: day(token.issuedAt) })}

@@ -302,7 +302,7 @@ export function VisitorReportList({ reports, bots }: VisitorReportListProps): VN
 /** A report. The bot is removed only with a second button. */
 function ReportRow(props: VisitorReport & { readonly listed: IndexedBot | undefined }): VNode {
   const { id, bot, reason, text, at, listed } = props;
-  const { t, href } = useLanguage();
+  const { t, text: formatText, href } = useLanguage();
   const path = `${reviewPath}/reports/${id}`;
   const name = withoutBidiControls(listed?.facts.name ?? bot);
   return (
@@ -338,7 +338,7 @@ function ReportRow(props: VisitorReport & { readonly listed: IndexedBot | undefi
                 <summary class="button quiet">{t('report.remove')}</summary>
                 <p>{t('report.removeText', { bot: name })}</p>
                 <PostButton path={`${path}/remove`} look="danger">
-                  {t('report.removeBot', { bot: name })}
+                  {formatText('report.removeBot', { bot: name })}
                 </PostButton>
               </details>
             </>

@@ -293,7 +293,7 @@ export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
   ));
   return (
     <details class={decision} name="decide" open={sent !== undefined}>
-      <summary class="button quiet">{label}</summary>
+      <summary class={isDecline ? 'button danger' : 'button quiet'}>{label}</summary>
       <DecisionForm proposal={proposal}>
         {isDecline && (
           <label>

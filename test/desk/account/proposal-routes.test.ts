@@ -214,7 +214,7 @@ describe('the page of a proposal', () => {
     const { visitor, page } = await site.loggedIn(author, '/my-bots');
     match(page.text, /<h2>5 of your listings name no author\.<\/h2>/);
     const [, action = '', name = ''] =
-      /<form class="notice" method="post" action="([^"]+)">.*?<input type="hidden" name="name" value="([^"]+)"\/><button>Show “<bdi>\2<\/bdi>”/.exec(
+      /<form class="notice" method="post" action="([^"]+)">.*?<input type="hidden" name="name" value="([^"]+)"\/><button>Show “\2”/.exec(
         page.text,
       ) ?? [];
     const sent = await visitor.press(page, action, { name });
