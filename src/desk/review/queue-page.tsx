@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import { splitByHarm } from '../../bot/invite.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
@@ -245,14 +244,13 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
 function Mark({ review, isAgain }: { readonly review: Review; readonly isAgain: boolean }): VNode {
   const { t } = useLanguage();
   const count = review.findings[0]?.faults.length ?? 0;
-  const [harmful] = splitByHarm(review.invite.added);
   const marks = {
     administrator: ['warning', t('permission.administrator')],
     'other-bot': ['warning', t('review.linkToOther')],
     conflicts: ['adult', t('review.conflicts')],
     error: ['adult', t('review.error', { count })],
     warning: ['warning', t('review.warning', { count })],
-    harmful: ['warning', t('permissions.harm', { count: harmful.length })],
+    harmful: ['warning', t('permissions.harmful')],
     'unknown-link': ['quiet', t('permissions.notKnown')],
     notice: ['quiet', t('review.notice', { count })],
     none: ['', t('review.again')],
