@@ -11,30 +11,15 @@ for (const button of document.querySelectorAll('[data-copy]')) {
 
 // Gives each code of a guide a button. Of commands after a `$` it copies them alone, without what they print.
 const template = document.querySelector('.docs > template');
-for (const code of document.querySelectorAll('.docs pre > code')) {
+for (const code of document.querySelectorAll('.docs .code code')) {
   const button = template.content.firstElementChild.cloneNode(true);
-  const box = document.createElement('div');
-  const { parentElement: pre } = code;
-  box.className = 'code';
-  pre.replaceWith(box);
-  box.append(button, pre);
+  code.closest('.code').firstElementChild.append(button);
   button.lang = document.documentElement.lang;
   button.hidden = false;
   button.addEventListener('click', async () => {
     const commands = [...code.textContent.matchAll(/^\$ ((?:.*\\\n)*.*)/gm)].map(([, command]) => command);
     await copy(commands.join('\n') || code.textContent, button.dataset.copied);
     button.textContent = button.dataset.copied;
-  });
-}
-
-// Gives the commands of a bot a filter: those that have all words that are typed stay.
-const filter = document.querySelector('.commands > input');
-if (filter) {
-  const rows = [...filter.parentElement.querySelectorAll('li')];
-  filter.hidden = false;
-  filter.addEventListener('input', () => {
-    const words = filter.value.toLowerCase().split(/\s+/);
-    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
   });
 }
 

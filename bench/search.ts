@@ -18,13 +18,15 @@ import type { Stage } from './stage.ts';
 export async function* search(stage: Stage): AsyncGenerator<Row> {
   yield* inThisProcess(stage);
   yield* overHttp(stage);
-  const all = await measureSearchQuality();
+  const all = await measureSearchQuality('queries');
   const heldOut = averageByKind(all.filter(({ judged }) => judged.heldOut));
   for (const [kind, average] of averageByKind(all)) {
     const measured = `${average.toFixed(3)}, held out ${(heldOut.get(kind) ?? 0).toFixed(3)}`;
     if (kind === 'all') yield { goal: 'nDCG@5 of all kinds: ≥ 0.9', measured, met: average >= 0.9 };
     else yield { goal: `nDCG@5, ${kind}`, measured };
   }
+  for (const [kind, average] of averageByKind(await measureSearchQuality('unseen')))
+    yield { goal: `nDCG@5 of unseen queries, ${kind}`, measured: average.toFixed(3) };
 }
 
 /** How long the index takes to build, its memory, and the CPU of searches, in this process. */

@@ -590,6 +590,14 @@ export interface SettingsFile {
     };
   };
   /**
+   * What the bots of a category do, in a sentence by language.
+   */
+  categoryTexts?: {
+    [k: string]: {
+      [k: string]: string;
+    };
+  };
+  /**
    * What the page about the site says, in the default language.
    */
   about?: {
@@ -777,6 +785,10 @@ export interface CollectionFile {
    * What the bot does, in a sentence: one line of visible text.
    */
   description: string;
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  by?: string;
   /**
    * The ids of the bots, the first one first. Exactly one file of a collection has them.
    *

@@ -18,7 +18,7 @@ import { computeMaxConnections, listen, type ListeningServer } from '../http/ser
 import type { Closers } from '../lib/closers.ts';
 import { basePathOf, formatAddress } from '../lib/network.ts';
 import { createOwnAttention } from '../site/discover/attention.ts';
-import { Markdown } from '../site/markdown/markdown.ts';
+import { type FindImage, Markdown } from '../site/markdown/markdown.ts';
 import { createPages, createSite, type Pages } from '../site/site.tsx';
 import type { Config } from './config.ts';
 import { createProbeRoutes, type ServiceHealth } from './health.ts';
@@ -49,9 +49,10 @@ export async function openApp(parts: AppParts, closers: Closers): Promise<() => 
   const { config, catalogue, branch, metrics, responses, log } = parts;
   const site = createSite(config, catalogue, parts.origin, log);
   const api = createApi({ ...parts, site, countRefusal: (reason) => metrics.tokenRefused(reason) });
-  const markdown = closers.own(new Markdown(parts.cache, (url) => parts.images?.copyOf(url)));
+  const findImage: FindImage = (url) => parts.images?.copyOf(url);
+  const markdown = closers.own(new Markdown(parts.cache, findImage));
   const { store, settings, blocked, collections } = catalogue;
-  const pageParts = { ...parts, site, markdown, store, settings, blocked, collections };
+  const pageParts = { ...parts, site, markdown, findImage, store, settings, blocked, collections };
   const shared = {
     ...pageParts,
     shareCards: parts.images?.shareCards ?? null,

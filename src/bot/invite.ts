@@ -106,101 +106,124 @@ export interface StatedPermissions {
   /** Whether the bot may do everything, whatever else is in the link. */
   readonly administrator: boolean;
   /** Without empty groups, those with the most power first. */
-  readonly groups: readonly { readonly name: PermissionGroup; readonly permissions: readonly Permission[] }[];
+  readonly groups: readonly PermissionGroup[];
   /** The bits without a documented meaning, in ascending order. */
   readonly unknownBits: readonly number[];
 }
 
-/** Returns the permissions that can do harm, and how many others there are. */
-export function splitByHarm({
-  groups,
-  unknownBits,
-}: StatedPermissions): [harmful: readonly Permission[], others: number] {
-  const harmful = groups.find(({ name }) => name === 'dangerous')?.permissions ?? [];
-  const all = groups.reduce((sum, { permissions }) => sum + permissions.length, unknownBits.length);
-  return [harmful, all - harmful.length];
+/** The part of a server that a permission concerns. Voice is among the messages. */
+export type PermissionSubject = 'members' | 'server' | 'messages';
+
+interface PermissionGroup {
+  readonly subject: PermissionSubject;
+  /** Whether the permissions can do harm. */
+  readonly isHarmful: boolean;
+  readonly permissions: readonly Permission[];
 }
 
 const administratorBit = 3;
 
 /**
- * Every documented permission of Discord by group, with its bit. Two that people know as one thing, such as reading and
- * sending messages, have an entry of their own with both bits.
+ * Every documented permission of Discord with its bit, those with the most power first. Two that people know as one
+ * thing, such as reading and sending messages, have an entry of their own with both bits.
  */
-const table = {
-  dangerous: {
-    administrator: [administratorBit],
-    manageServer: [5],
-    manageRoles: [28],
-    manageChannels: [4],
-    manageWebhooks: [29],
-    banMembers: [2],
-    kickMembers: [1],
-    timeOutMembers: [40],
-    manageMessages: [13],
-    manageThreads: [34],
-    mentionEveryone: [17],
+const table = [
+  {
+    subject: 'server',
+    isHarmful: true,
+    bits: {
+      administrator: [administratorBit],
+      manageServer: [5],
+      manageRoles: [28],
+      manageChannels: [4],
+      manageWebhooks: [29],
+    },
   },
-  server: {
-    manageExpressions: [30],
-    createExpressions: [43],
-    manageEvents: [33],
-    createEvents: [44],
-    viewAuditLog: [7],
-    viewInsights: [19],
-    viewMonetization: [41],
-    createInvite: [0],
+  {
+    subject: 'members',
+    isHarmful: true,
+    bits: { banMembers: [2], kickMembers: [1], timeOutMembers: [40] },
   },
-  members: {
-    manageNicknames: [27],
-    muteMembers: [22],
-    deafenMembers: [23],
-    moveMembers: [24],
-    changeNickname: [26],
+  {
+    subject: 'messages',
+    isHarmful: true,
+    bits: { manageMessages: [13], manageThreads: [34], mentionEveryone: [17] },
   },
-  messages: {
-    readAndSendMessages: [10, 11],
-    viewChannels: [10],
-    sendMessages: [11],
-    readHistory: [16],
-    embedLinks: [14],
-    attachFiles: [15],
-    addReactions: [6],
-    sendInThreads: [38],
-    createPublicThreads: [35],
-    createPrivateThreads: [36],
-    pinMessages: [51],
-    bypassSlowmode: [52],
-    sendPolls: [49],
-    sendVoiceMessages: [46],
-    sendSpokenMessages: [12],
-    useExternalEmoji: [18],
-    useExternalStickers: [37],
-    useCommands: [31],
-    useExternalApps: [50],
+  {
+    subject: 'server',
+    isHarmful: false,
+    bits: {
+      manageExpressions: [30],
+      createExpressions: [43],
+      manageEvents: [33],
+      createEvents: [44],
+      viewAuditLog: [7],
+      viewInsights: [19],
+      viewMonetization: [41],
+      createInvite: [0],
+    },
   },
-  voice: {
-    connectAndSpeak: [20, 21],
-    connect: [20],
-    speak: [21],
-    prioritySpeaker: [8],
-    shareScreen: [9],
-    useVoiceActivity: [25],
-    requestToSpeak: [32],
-    setChannelStatus: [48],
-    useActivities: [39],
-    useSoundboard: [42],
-    useExternalSounds: [45],
+  {
+    subject: 'members',
+    isHarmful: false,
+    bits: {
+      manageNicknames: [27],
+      muteMembers: [22],
+      deafenMembers: [23],
+      moveMembers: [24],
+      changeNickname: [26],
+    },
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+  {
+    subject: 'messages',
+    isHarmful: false,
+    bits: {
+      readAndSendMessages: [10, 11],
+      viewChannels: [10],
+      sendMessages: [11],
+      readHistory: [16],
+      embedLinks: [14],
+      attachFiles: [15],
+      addReactions: [6],
+      sendInThreads: [38],
+      createPublicThreads: [35],
+      createPrivateThreads: [36],
+      pinMessages: [51],
+      bypassSlowmode: [52],
+      sendPolls: [49],
+      sendVoiceMessages: [46],
+      sendSpokenMessages: [12],
+      useExternalEmoji: [18],
+      useExternalStickers: [37],
+      useCommands: [31],
+      useExternalApps: [50],
+      connectAndSpeak: [20, 21],
+      connect: [20],
+      speak: [21],
+      prioritySpeaker: [8],
+      shareScreen: [9],
+      useVoiceActivity: [25],
+      requestToSpeak: [32],
+      setChannelStatus: [48],
+      useActivities: [39],
+      useSoundboard: [42],
+      useExternalSounds: [45],
+    },
+  },
+] as const satisfies readonly (Omit<PermissionGroup, 'permissions'> & {
+  readonly bits: Readonly<Record<string, readonly number[]>>;
+})[];
 
-type Table = typeof table;
-type PermissionGroup = keyof Table;
-export type Permission = { [Group in PermissionGroup]: keyof Table[Group] }[PermissionGroup];
+type KeyOf<T> = T extends unknown ? keyof T : never;
+export type Permission = KeyOf<(typeof table)[number]['bits']>;
 
 const bitsOf: ReadonlyMap<Permission, readonly number[]> = new Map(
-  Object.values(table).flatMap((group) => Object.entries(group) as [Permission, readonly number[]][]),
+  table.flatMap(({ bits }) => listEntries(bits)),
 );
+
+function listEntries(bits: object): [Permission, readonly number[]][] {
+  return Object.entries(bits) as [Permission, readonly number[]][];
+}
 
 /**
  * Reads what an invite link asks for.
@@ -219,32 +242,27 @@ export function readInvite(invite: string): InvitePermissions | undefined {
   return { permissions, scopes, commands, joins, fullControl };
 }
 
-/** A group of permissions that some of several invite links ask for. */
-interface AlignedPermissions {
-  readonly name: PermissionGroup;
-  /** Each with whether the bots have it, in the order of the links. */
-  readonly permissions: readonly { readonly name: Permission; readonly asked: readonly boolean[] }[];
+/** A permission that some of several invite links ask for, and whether each link does. */
+interface AlignedPermission {
+  readonly name: Permission;
+  readonly asked: readonly boolean[];
 }
 
 /**
  * Returns the documented permissions that any of these invite links asks for, those with the most power first. Administrator
  * stands for all of them.
  */
-export function alignPermissions(invites: readonly string[]): AlignedPermissions[] {
+export function alignPermissions(invites: readonly string[]): AlignedPermission[] {
   let left = invites.map(readPermissions).reduce((all, set) => all | set, 0n);
   const sets = invites.map((invite) => (asksForAdministrator(invite) ? -1n : readPermissions(invite)));
-  const groups = Object.entries(table).map(([name, entries]) => ({
-    name: name as PermissionGroup,
-    permissions: Object.entries(entries).flatMap(([permission, numbers]) => {
-      const bits = (numbers as readonly number[]).reduce((set, bit) => set | (1n << BigInt(bit)), 0n);
-      // Two bits that people know as one permission are shown as one if no link has only one of them.
-      const isWhole = sets.every((set) => [0n, bits].includes(set & bits));
-      if ((left & bits) !== bits || !isWhole) return [];
-      left &= ~bits;
-      return { name: permission as Permission, asked: sets.map((set) => (set & bits) !== 0n) };
-    }),
-  }));
-  return groups.filter(({ permissions }) => permissions.length > 0);
+  return Array.from(bitsOf).flatMap(([name, numbers]) => {
+    const bits = numbers.reduce((set, bit) => set | (1n << BigInt(bit)), 0n);
+    // Two bits that people know as one permission are shown as one if no link has only one of them.
+    const isWhole = sets.every((set) => [0n, bits].includes(set & bits));
+    if ((left & bits) !== bits || !isWhole) return [];
+    left &= ~bits;
+    return { name, asked: sets.map((set) => (set & bits) !== 0n) };
+  });
 }
 
 /** Whether a bot joins as Administrator with an invite link. */
@@ -281,11 +299,9 @@ function hasBotJoin({ scopes }: Invite): boolean {
 
 function groupPermissions(set: bigint): StatedPermissions {
   const left = new Set(Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => hasBit(set, bit)));
-  const groups = Object.entries(table).map(([name, entries]) => ({
-    name: name as PermissionGroup,
-    permissions: Object.entries(entries)
-      .filter(([, bits]) => takeAll(left, bits))
-      .map(([permission]) => permission as Permission),
+  const groups = table.map(({ bits, ...group }) => ({
+    ...group,
+    permissions: listEntries(bits).flatMap(([name, all]) => (takeAll(left, all) ? [name] : [])),
   }));
   return {
     administrator: hasBit(set, administratorBit),

@@ -1,17 +1,16 @@
-import { hash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, dirname, join } from 'node:path';
 import sharp from 'sharp';
 import type { Category, Command, FullImages } from '../../schemas/types.ts';
 import { msPerDay } from '../bot/clock.ts';
+import { formatCommitMessage } from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
 import { english, type Locale } from '../bot/locale.ts';
 import type { Token } from '../bot/token.ts';
 import { commandsPart, pathOf } from '../catalogue/page/layout.ts';
 import { printCommands, toCanonicalForm } from '../catalogue/page/page.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
-import { nothingBlocked } from '../catalogue/settings/blocked.ts';
+import { blockedName, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName, readCommittedSettings } from '../catalogue/settings/settings.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import {
@@ -45,10 +44,20 @@ export interface DemoBot {
   /** The time of the last count, if that is not today. */
   readonly lastCount?: number;
   /** The other keys of its main page. */
-  readonly main: { readonly category: Category; readonly images: FullImages };
+  readonly main: {
+    readonly authors: readonly string[];
+    readonly category: Category;
+    readonly images: FullImages;
+  };
   /** The pages by locale, the main page first. */
   readonly contents: Readonly<Record<string, { name: string; description: string; page: string }>>;
   readonly commands?: readonly Command[];
+}
+
+/** A bot of assets/demo/removed.json, which the catalogue no longer has. */
+interface RemovedBot extends DemoBot {
+  readonly removed: number;
+  readonly message: string;
 }
 
 /** The parts of a bot that an edit replaces. */
@@ -58,12 +67,16 @@ interface BotEdit extends Partial<Pick<DemoBot, 'created' | 'edited'>> {
 }
 
 /** The last change of a bot, in assets/demo/changes.json. */
-interface DemoChange {
+interface DemoChange extends Omit<DemoCommit, 'daysAgo' | 'files'> {
   readonly id: BotId;
   readonly before: BotEdit;
+}
+
+/** A past commit. */
+interface DemoCommit extends Pick<PastCommit, 'message' | 'files'> {
+  readonly daysAgo: number;
   /** The person who committed it; left out for a change that the service committed. */
   readonly by?: string;
-  readonly message: string;
 }
 
 /** A proposal of assets/demo/proposals.json. */
@@ -73,22 +86,27 @@ interface DemoProposal extends Pick<SentProposal, 'proposer' | 'note'> {
   readonly bot: DemoBot;
 }
 
+/** The account of the maintainer. */
+const marge = '330178214406193152';
+
 /**
  * Creates the catalogue, its counts and images, and proposals of changes. Returns the number of bots, and one of them
  * with its token.
  */
 export async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; token: Token }> {
   const now = Date.now();
-  const bots = readBots();
+  const bots = readBots<DemoBot>('bots.json');
   const proposals = readDemoProposals(bots);
   const all = [...bots, ...proposals.map(({ bot }) => bot)];
   const filling = fillImageCache(join(folder, 'var/appdata'), all);
   copyTemplate(folder, false, 'github');
   for (const name of [peopleFolder, collectionsFolder])
     cpSync(findDemoFile(name), join(folder, name), { recursive: true });
-  const settings = readFileSync(findDemoFile(settingsName), 'utf8');
   const today = new Date(now).toISOString().slice(0, 10);
-  writeFileSync(join(folder, settingsName), settings.replace('{today}', today));
+  for (const name of [settingsName, blockedName]) {
+    const text = readFileSync(findDemoFile(name), 'utf8');
+    writeFileSync(join(folder, name), text.replace('{today}', today));
+  }
   for (const bot of bots) {
     for (const [path, text] of formatFiles(bot, now)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -111,16 +129,18 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   await updateRefs(repository, new Map(refs));
   const [{ id }] = bots;
   const state = new CommittedState(createStateRef(opener, silentLog), silentLog);
-  const token = await issueToken(state, id, { name: 'the demo', known: 'all' });
-  await sendProposals(opener, proposals, now);
+  const [token] = await Promise.all([
+    issueToken(state, id, { name: 'the demo', known: 'all' }),
+    sendProposals(opener, proposals, now),
+    filling,
+  ]);
   opener.close();
-  await filling;
   return { bots: bots.length, id, token };
 }
 
-function readBots(): readonly [DemoBot, ...DemoBot[]] {
-  const bots = readDemoFile('bots.json') as Record<BotId, Omit<DemoBot, 'id'>>;
-  return Object.entries(bots).map(([id, bot]) => ({ id, ...bot })) as [DemoBot];
+function readBots<Bot extends DemoBot>(name: string): readonly [Bot, ...Bot[]] {
+  const bots = readDemoFile(name) as Record<BotId, Omit<Bot, 'id'>>;
+  return Object.entries(bots).map(([id, bot]) => ({ id, ...bot })) as [Bot];
 }
 
 function readDemoProposals(bots: readonly DemoBot[]): DemoProposal[] {
@@ -190,7 +210,7 @@ function formatFiles(bot: DemoBot, now: number): Map<string, string> {
 }
 
 /**
- * Yields the commits of the catalogue, oldest first: bots are added when they were created, and some were changed since.
+ * Yields the commits of the catalogue, oldest first: bots were added after a review; some were changed or removed since.
  * @param tree that of the catalogue
  */
 function* generateCommits(
@@ -199,24 +219,36 @@ function* generateCommits(
   identity: string,
   now: number,
 ): Generator<PastCommit> {
-  const changes = readDemoFile('changes.json') as DemoChange[];
-  const commits = bots.flatMap((bot) => {
-    const { id, created, edited } = bot;
-    const change = changes.find((one) => one.id === id);
-    const former = change ? editBot(bot, { ...change.before, edited: created }) : bot;
-    const added = { bot: former, daysAgo: created, by: 'Marge', message: `Add ${id}\n` };
-    return change ? [added, { bot, daysAgo: edited, by: change.by, message: change.message }] : [added];
-  });
-  commits.sort((a, b) => b.daysAgo - a.daysAgo);
-  const folders = commits.map(({ bot }) => dirname(pathOf(bot.id, english)));
-  const files = new Map(folders.map((path) => [path, null]));
-  const sign = (by: string | undefined, daysAgo = 0): string => {
+  const sign = (by: string | undefined, daysAgo: number): string => {
     const person = by === undefined ? identity : `${by} <${by.toLowerCase()}@people.example>`;
     return `${person} ${Math.floor((now - daysAgo * msPerDay) / 1000)} +0000`;
   };
-  yield { tree, files, message: 'Begin the catalogue\n', committer: sign('Marge', commits[0]?.daysAgo) };
-  for (const { bot, daysAgo, by, message } of commits)
-    yield { committer: sign(by, daysAgo), message, files: toNewFiles(formatFiles(bot, now)) };
+  const filesOf = (bot: DemoBot): Map<string, NewFile> => toNewFiles(formatFiles(bot, now));
+  const commits: DemoCommit[] = [];
+  const add = (bot: DemoBot): void => {
+    const { id, created, main, contents } = bot;
+    const name = Object.values(contents)[0]?.name ?? '';
+    const trailers = [`Proposed-by: ${main.authors[0]}`, `Reviewed-by: ${marge}`];
+    const message = formatCommitMessage([{ id, name, keys: [] }], trailers);
+    commits.push({ daysAgo: created, message, files: filesOf(bot) });
+  };
+  const changes = readDemoFile('changes.json') as DemoChange[];
+  for (const bot of bots) {
+    const change = changes.find(({ id }) => id === bot.id);
+    add(change ? editBot(bot, { ...change.before, edited: bot.created }) : bot);
+    if (change) commits.push({ ...change, daysAgo: bot.edited, files: filesOf(bot) });
+  }
+  for (const bot of readBots<RemovedBot>('removed.json')) {
+    add(bot);
+    const files = new Map([...filesOf(bot).keys()].map((path) => [path, null]));
+    commits.push({ daysAgo: bot.removed, by: 'Marge', message: bot.message, files });
+  }
+  commits.sort((a, b) => b.daysAgo - a.daysAgo);
+  const folders = bots.map(({ id }) => dirname(pathOf(id, english)));
+  const files = new Map(folders.map((path) => [path, null]));
+  yield { tree, files, message: 'Begin the catalogue\n', committer: sign('Marge', commits[0]?.daysAgo ?? 0) };
+  for (const { by, daysAgo, message, files } of commits)
+    yield { committer: sign(by, daysAgo), message, files };
 }
 
 function toNewFiles(texts: Iterable<readonly [path: string, text: string]>): Map<string, NewFile> {
@@ -254,49 +286,33 @@ async function generateCounts(bots: readonly DemoBot[], identity: string, now: n
   return { committer, message: `Count ${formatCount(counted.length, 'bot')}\n`, files: toNewFiles(texts) };
 }
 
-/** Draws the images of the bots and stores them in an image cache, as if fetched. @param folder of the cache */
+/** Stores the images of the bots in an image cache, as if fetched. @param folder of the cache */
 async function fillImageCache(folder: string, bots: readonly DemoBot[]): Promise<void> {
   const store = new ImageStore(folder);
   const index = await ImageIndex.open(join(folder, 'index'));
-  const add = async (kind: ImageKind, url: string | null, svg: string): Promise<void> => {
+  const add = async (kind: ImageKind, url: string | null): Promise<void> => {
     if (url === null) return;
-    const { data, info } = await sharp(Buffer.from(svg))
-      .webp({ effort: 0 })
-      .toBuffer({ resolveWithObject: true });
+    const bytes = await readPicture(basename(url, '.png'));
+    const { width, height } = await sharp(bytes).metadata();
     const entry = index.getOrCreate(kind, url);
-    const { width, height } = info;
-    entry.copy = { name: await store.put(data), width, height, fetchedAt: Date.now() };
+    entry.copy = { name: await store.put(bytes), width, height, fetchedAt: Date.now() };
     index.noteChange(entry);
   };
-  const drawAvatar = readDrawing('avatar');
-  const drawCover = readDrawing('cover');
-  const drawScreenshot = readDrawing('screenshot');
   await Promise.all(
-    bots.flatMap(({ id, main: { category, images } }) => [
-      add('avatar', images.avatar, drawAvatar(id, category)),
-      add('wide', images.cover, drawCover(id)),
-      ...images.preview.map(async (url, i) => {
-        await add('wide', url, drawScreenshot(id, i % 2 === 0 ? 'dark' : 'light'));
-      }),
+    bots.flatMap(({ main: { images } }) => [
+      add('avatar', images.avatar),
+      ...[images.cover, ...images.preview].map(async (url) => await add('wide', url)),
     ]),
   );
   await index.close();
 }
 
-/**
- * Reads a drawing of assets/demo, and returns a function that fills it in: `{word}`, and for each bot other numbers, such as
- * `{hue+45}`. No drawing has text, because there may be no font.
- */
-function readDrawing(name: string): (id: string, word?: string) => string {
-  const svg = readFileSync(fileURLToPath(import.meta.resolve(`#assets/demo/${name}.svg`)), 'utf8');
-  return (id, word = '') => {
-    const [byte = 0] = hash('sha256', id, 'buffer');
-    const [a = 0, b = 0, c = 0] = hash('sha256', id + word, 'buffer');
-    const numbers: Readonly<Record<string, number>> = { hue: Math.round(byte * (360 / 256)), a, b, c };
-    return svg
-      .replaceAll('{word}', word)
-      .replaceAll(/\{(\w+)([+-]\d+)?\}/g, (_, key: string, more = 0) =>
-        String((numbers[key] ?? 0) + Number(more)),
-      );
-  };
+/** Reads a picture of assets/demo/pictures as WebP. No drawing has text, because there may be no font. */
+async function readPicture(name: string): Promise<Buffer> {
+  if (/-\d$/.test(name)) return readFileSync(findDemoFile(`pictures/${name}.webp`));
+  const drawing = name.replace('-close-up', '');
+  const svg = readFileSync(findDemoFile(`pictures/${drawing}.svg`), 'utf8');
+  const box = 'viewBox="0 18 96 60" width="960" height="600"';
+  const shown = drawing === name ? svg : svg.replace(/viewBox[^>]*/, box);
+  return await sharp(Buffer.from(shown)).webp({ effort: 0 }).toBuffer();
 }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import sharp, { type OutputInfo, type OverlayOptions } from 'sharp';
 import { messageOf } from '../lib/errors.ts';
 import { escapeXml } from '../lib/text.ts';
@@ -47,6 +48,7 @@ const boxes: Readonly<Record<CopySize, { width: number; height: number }>> = {
   wide: { width: 1280, height: 720 },
   128: { width: 128, height: 128 },
   320: { width: 320, height: 320 },
+  640: { width: 640, height: 640 },
 };
 
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -67,12 +69,18 @@ export interface ShareCard {
   readonly name: string;
   /** Whether a tick follows the name, if a font has one. */
   readonly verified: boolean;
+  readonly description: string;
   /** The category and the number of servers, in one line. */
   readonly facts: string;
-  readonly description: string;
+  /** Whether the bot asks for Administrator; empty if unknown. */
+  readonly control: string;
+  /** The two lines about the last review; empty without one. */
+  readonly stamp: readonly string[];
   readonly isRightToLeft: boolean;
-  /** The site's colour, as #rrggbb. */
+  /** The colours of the stamp, the wall and the avatar's tab, as #rrggbb. */
   readonly accent: string;
+  readonly wall: string;
+  readonly tab: string;
   /** A copy of the bot's avatar, as `decode` makes it. */
   readonly avatar: Uint8Array | null;
 }
@@ -80,57 +88,116 @@ export interface ShareCard {
 /** Draws a share card as PNG. Long texts are cut; texts whose letters no font has are left out. */
 async function drawShareCard(card: ShareCard): Promise<DecodedImage> {
   const { avatar, accent, isRightToLeft } = card;
-  const beside = avatar === null ? marginPx : marginPx + avatarPx + 40;
-  const tick = card.verified && (await hasGlyph('✔')) ? ` <span foreground="${accent}">✔</span>` : '';
-  const rows = [
-    { text: card.facts, font: 'sans 34', colour: '#595b64', left: beside, top: 84, height: 50 },
-    { text: card.name, font: 'sans bold 60', colour: '#1b1c20', left: beside, top: 144, height: 150, tick },
-    { text: card.description, font: 'sans 40', colour: '#1b1c20', left: marginPx, top: 348, height: 112 },
-    { text: card.site, font: 'sans bold 34', colour: '#ffffff', left: marginPx, top: 560, height: 50 },
+  const whole = widthPx - 2 * marginPx;
+  const beside = whole - (avatar === null ? 0 : avatarPx + marginPx);
+  const layers: OverlayOptions[] = [
+    drawBox(card.wall, { left: 0, top: 0, width: widthPx, height: plankPx }),
+    drawBox(ink, { left: 0, top: plankPx, width: widthPx, height: 10 }),
   ];
-  const band = { create: { width: widthPx, height: bandPx, channels: 3, background: accent } } as const;
-  const layers: OverlayOptions[] = [{ input: band, left: 0, top: heightPx - bandPx }];
   const place = (left: number, width: number): number => (isRightToLeft ? widthPx - left - width : left);
   if (avatar !== null) {
     const square = sharp(avatar).resize(avatarPx, avatarPx).ensureAlpha();
-    const input = await square
-      .composite([{ ...roundedSquare, blend: 'dest-in' }])
-      .png()
-      .toBuffer();
-    layers.push({ input, left: place(marginPx, avatarPx), top: marginPx });
+    const masked = square.composite([{ ...roundedSquare, blend: 'dest-in' }]).png();
+    const left = place(widthPx - marginPx - avatarPx, avatarPx);
+    layers.push({ input: await masked.toBuffer(), left, top: plankPx - avatarPx });
+    layers.push(drawBox(card.tab, { left, top: plankPx, width: avatarPx, height: 20 }));
   }
-  for (const { text, font, colour, left, top, height: maxHeight, tick: after = '' } of rows) {
-    const drawn = await fitText(
-      text,
-      { font, colour, after, isRightToLeft },
-      widthPx - left - marginPx,
-      maxHeight,
-    );
-    if (drawn === undefined) continue;
-    const { width, height } = drawn.info;
-    layers.push({ input: drawn.data, raw: { width, height, channels: 4 }, left: place(left, width), top });
+  const stamp = await drawStamp(card);
+  if (stamp !== undefined) {
+    const { data: input, info } = stamp;
+    layers.push({ input, left: place(widthPx - marginPx - info.width, info.width), top: 484 });
   }
+  const below = whole - (stamp === undefined ? 0 : stamp.info.width + 40);
+  const tick = card.verified && (await hasGlyph('✔')) ? ` <span foreground="${accent}">✔</span>` : '';
+  /** Draws a text into a box, and returns the lower edge of the text. */
+  const add = async (text: string, look: Pick<Look, 'font'> & Partial<Look>, box: Box): Promise<number> => {
+    const [top, maxWidth, maxHeight] = box;
+    const drawn = await fitText(text, { colour: ink, isRightToLeft, ...look }, maxWidth, maxHeight);
+    const { width = 0, height = 0 } = drawn?.info ?? {};
+    if (drawn !== undefined) layers.push({ ...toLayer(drawn), left: place(marginPx, width), top });
+    return top + height;
+  };
+  await add(card.site, { font: chooseTitleFont(card.site, 34) }, [62, beside, 50]);
+  const font = chooseTitleFont(card.name, card.name.length > 12 ? 60 : 84);
+  const top = 24 + (await add(card.name, { font, after: tick }, [136, beside, 176]));
+  await add(card.description, { font: 'sans 36' }, [top, beside, Math.min(138, plankPx - 20 - top)]);
+  await add(card.facts, { font: 'sans bold 34' }, [498, below, 46]);
+  await add(card.control, { font: 'sans 30', colour: muted }, [554, below, 42]);
   const size = { width: widthPx, height: heightPx };
   const ground = sharp({ create: { ...size, channels: 3, background: '#ffffff' } });
   return { bytes: await ground.composite(layers).removeAlpha().png().toBuffer(), ...size };
 }
 
-const [widthPx, heightPx, marginPx, avatarPx, radiusPx, bandPx] = [1200, 630, 80, 208, 40, 104];
+const [widthPx, heightPx, marginPx, avatarPx] = [1200, 630, 64, 344];
+/** The upper edge of the plank. */
+const plankPx = 444;
+const [ink, muted] = ['#18211d', '#535e58'];
 
-/** A white square of the avatar's size with round corners, on a transparent background. */
+/** A rectangle of one colour. */
+function drawBox(
+  background: string,
+  { left, top, ...size }: Readonly<Record<'left' | 'top' | 'width' | 'height', number>>,
+): OverlayOptions {
+  return { input: { create: { ...size, channels: 3, background } }, left, top };
+}
+
+/** Draws the stamp: two lines in a frame, slightly turned; undefined without a review. */
+async function drawStamp({ stamp, accent, isRightToLeft }: ShareCard): Promise<Drawn> {
+  const lines: { readonly data: Buffer; readonly info: OutputInfo }[] = [];
+  for (const [i, text] of stamp.entries()) {
+    const font = i === 0 ? 'sans bold 25' : chooseTitleFont(text, 31);
+    const look = { font, colour: accent, isRightToLeft };
+    const drawn = await fitText(text, look, stampTextPx, 44);
+    if (drawn !== undefined) lines.push(drawn);
+  }
+  if (lines.length === 0) return undefined;
+  const width = Math.max(...lines.map(({ info }) => info.width)) + 56;
+  const texts = lines.map((line, i) => ({
+    ...toLayer(line),
+    left: isRightToLeft ? width - 28 - line.info.width : 28,
+    top: 20 + i * 46,
+  }));
+  const framed = sharp({ create: { width, height: 112, channels: 3, background: accent } })
+    .composite([drawBox('#ffffff', { left: 4, top: 4, width: width - 8, height: 104 }), ...texts])
+    .png();
+  return await sharp(await framed.toBuffer())
+    .rotate(-2, { background: '#ffffff' })
+    .png()
+    .toBuffer({ resolveWithObject: true });
+}
+
+const stampTextPx = 460;
+
+function toLayer({ data, info: { width, height } }: NonNullable<Drawn>): OverlayOptions {
+  return { input: data, raw: { width, height, channels: 4 } };
+}
+
+/** A white square of the avatar's size with round corners, the lower ones less, on a transparent background. */
 const roundedSquare = {
   input: Buffer.from(
     Uint8Array.from({ length: avatarPx * avatarPx * 4 }, (_, i) => {
       if (i % 4 < 3) return 255;
-      const [x, y] = [Math.floor(i / 4) % avatarPx, Math.floor(i / 4 / avatarPx)].map((place) =>
-        Math.max(0, Math.abs(place + 0.5 - avatarPx / 2) - avatarPx / 2 + radiusPx),
+      const [column, row] = [Math.floor(i / 4) % avatarPx, Math.floor(i / 4 / avatarPx)];
+      const radius = avatarPx * (row < avatarPx / 2 ? 0.18 : 0.05);
+      const [x, y] = [column, row].map((at) =>
+        Math.max(0, Math.abs(at + 0.5 - avatarPx / 2) - avatarPx / 2 + radius),
       ) as [number, number];
-      return 255 * Math.min(1, Math.max(0, radiusPx + 0.5 - Math.hypot(x, y)));
+      return 255 * Math.min(1, Math.max(0, radius + 0.5 - Math.hypot(x, y)));
     }),
   ),
   raw: { width: avatarPx, height: avatarPx, channels: 4 },
 } as const;
 
+/**
+ * Returns the font of a title. The face has Latin letters with one mark; a text with others is in the system's font, or
+ * only these letters are.
+ */
+function chooseTitleFont(text: string, size: number): string {
+  return `${/[\u1E00-\u1EFF]/.test(text) ? '' : 'Besley, '}sans bold ${size}`;
+}
+
+/** The upper edge of a text, and its maximum width and height. */
+type Box = readonly [top: number, width: number, height: number];
 type Drawn = { readonly data: Buffer; readonly info: OutputInfo } | undefined;
 type Look = Pick<ShareCard, 'isRightToLeft'> &
   Readonly<Record<'font' | 'colour', string>> & {
@@ -184,10 +251,13 @@ async function drawText(
 ): Promise<Drawn> {
   const direction = isRightToLeft ? '\u200F' : '\u200E';
   const markup = `<span foreground="${colour}">${direction}${escapeXml(text)}${after}</span>`;
-  const options = { text: markup, font, width, dpi: 72, rgba: true, wrap: 'word-char' } as const;
+  const options = { text: markup, font, fontfile, width, dpi: 72, rgba: true, wrap: 'word-char' } as const;
   const image = sharp({ text: options }).raw();
   return await image.toBuffer({ resolveWithObject: true }).catch(() => undefined);
 }
+
+/** As TrueType, because the library reads no WOFF. */
+const fontfile = fileURLToPath(import.meta.resolve('#assets/fonts/besley.ttf'));
 
 /** A message to this process, with one image to decode or draw. */
 export type DecodeRequest =

@@ -9,8 +9,8 @@ import { writeAtomically } from '../lib/files.ts';
 import type { Failure } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 
-/** The widths of the smaller copies, in pixels: 128 for avatars, 320 for screenshots. */
-const variantWidths = [128, 320] as const;
+/** The widths of the smaller copies, in pixels: 128 for avatars, 320 in pages, 640 for covers and screenshots. */
+const variantWidths = [128, 320, 640] as const;
 export type VariantWidth = (typeof variantWidths)[number];
 
 /** Returns the path of a smaller copy. @param path the path of a full copy, such as `/appdata/<digest>.webp` */

@@ -73,6 +73,7 @@ describe('the pages of the site', () => {
       site,
       viewerOf: async () => null,
       store: { faultsOf: () => [] },
+      findImage: () => undefined,
       shareCards: null,
       bots,
       lists,
@@ -243,7 +244,7 @@ describe('the pages of the site', () => {
     match(bots, /<a href="[^"]*\/docs#page-errors"[^>]*>Errors<\/a>/);
     match(
       bots,
-      /<h2 id="page-list-bots">List bots<\/h2>\s*<details open="">\s*<summary><code>GET \/api\/v2\/bots<\/code>[^]*?<th>Parameter<\/th>/,
+      /<h2 id="page-list-bots">List bots<\/h2>\s*<p><code>GET \/api\/v2\/bots<\/code>[^]*?<th>Parameter<\/th>/,
     );
     match(
       await get('/docs/javascript'),

@@ -141,8 +141,23 @@ needs('chromium', describe)('in a browser', function () {
     await page.goto('/bots/12');
     const top = async (selector: string): Promise<number> =>
       (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN;
-    const [text, side] = [await top('.prose'), await top('.bot-body .panel')];
+    const [text, side] = [await top('.prose'), await top('.bot-body > .ingredients')];
     ok(Math.abs(text - side) < 2, `${text} ${side}`);
+  });
+
+  it('screenshots open whole, and links lead from one to the next without a script', async () => {
+    const { page } = await open({ javaScriptEnabled: false });
+    await page.goto('/bots/10');
+    await page.locator('.screenshots li a').first().click();
+    const shown = page.locator('.opened:visible');
+    strictEqual(await shown.getAttribute('id'), 'screenshot-0');
+    strictEqual(await shown.getByRole('link', { name: 'Previous' }).count(), 0);
+    await shown.getByRole('link', { name: 'Next' }).click();
+    strictEqual(await shown.getAttribute('id'), 'screenshot-1');
+    await shown.getByRole('link', { name: 'Previous' }).click();
+    strictEqual(await shown.getAttribute('id'), 'screenshot-0');
+    await shown.getByRole('link', { name: 'Close' }).click();
+    strictEqual(await shown.count(), 0);
   });
 
   it('the button that adds a bot stays on the screen of a phone', async () => {
@@ -156,20 +171,17 @@ needs('chromium', describe)('in a browser', function () {
     }
   });
 
-  it('the warning of full control has its sign and its edge in forced colours too', async () => {
+  it('the label has its frame, and what can do harm its sign, in forced colours too', async () => {
     const { page } = await open();
     await page.emulateMedia({ forcedColors: 'active' });
     await page.goto('/bots/8');
-    const style = `(({ borderInlineStartStyle, borderInlineStartWidth }) =>
-      borderInlineStartStyle + ' ' + borderInlineStartWidth)(getComputedStyle(document.querySelector('.notice.warn')))`;
-    strictEqual(await page.evaluate(style), 'solid 6px');
-    const sign =
-      "[...document.querySelectorAll('.warning')].map((node) => getComputedStyle(node, '::before').content)";
-    const signs = await page.evaluate<string[]>(sign);
-    deepStrictEqual(
-      signs.map((content) => content.includes('⚠')),
-      [true, true],
-    );
+    const edges = `['.ingredients', '.ingredients dl .harm .sign'].map((selector) => {
+      const { borderTopStyle, borderTopWidth } = getComputedStyle(document.querySelector(selector));
+      return borderTopStyle + ' ' + borderTopWidth;
+    })`;
+    deepStrictEqual(await page.evaluate(edges), ['solid 3px', 'solid 2px']);
+    strictEqual(await page.locator('.ingredients dl .harm .sign').textContent(), '!');
+    strictEqual(await page.locator('#signs .sign').textContent(), '!');
   });
 
   it('an avatar that is not square is cut to a square, not squeezed into one', async () => {

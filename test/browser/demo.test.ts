@@ -87,7 +87,7 @@ describe('botshelf demo', function () {
     // Bots that were read before the image cache was are built again.
     await eventually(async () => {
       bots = (await json('/api/v2/bots')) as BotListElement[];
-      return bots.every(({ cachedImages }) => cachedImages.avatar !== null);
+      return bots.every(({ images, cachedImages }) => images.avatar === null || cachedImages.avatar !== null);
     });
   });
 
@@ -117,7 +117,9 @@ describe('botshelf demo', function () {
       strictEqual(cachedImages.cover === null, images.cover === null);
       strictEqual(cachedImages.preview.length, images.preview.length);
     }
-    const paths = bots.slice(0, 8).map(({ cachedImages }) => cachedImages.avatar ?? '');
+    const drawn = bots.filter(({ images }) => images.avatar !== null);
+    strictEqual(bots.length - drawn.length, 2, 'two have no avatar');
+    const paths = drawn.slice(0, 8).map(({ cachedImages }) => cachedImages.avatar ?? '');
     for (const path of paths) match(await load(path), /^RIFF/);
     strictEqual(demo.stderr(), '');
   });
@@ -163,10 +165,10 @@ describe('botshelf demo', function () {
     ok([90, 91].includes(days.length), String(days.length));
   });
 
-  it('has a history: bots were added and changed by people, through the API and by proposals', async () => {
+  it('has a history: bots were added, changed and removed by people, through the API and by proposals', async () => {
     const { git } = repositoryIn(demo.folder);
     const commits = git('log', '--format=%s', 'main').trim().split('\n');
-    strictEqual(commits.length, 1 + bots.length + 5);
+    strictEqual(commits.length, 1 + bots.length + 6 + 2 * 2);
     const changesOf = async (name: string): Promise<string> => {
       const { id = '' } = bots.find(({ contents }) => contents['en']?.name === name) ?? {};
       return await load(`/bots/${id}/changes?locale=en`);
@@ -174,6 +176,25 @@ describe('botshelf demo', function () {
     await eventually(async () => match(await changesOf('Showcase'), /Administrator/));
     match(await changesOf('Gatehouse'), /Time out members/);
     match(await changesOf("Rook's Gambit"), /907942384058277230/);
+    match(await changesOf('Vartovyi'), /Ban members/);
+    const removed = ['517204938116472832', '702913385017245696'];
+    const statuses = removed.map(async (id) => (await fetch(`${demo.address}/bots/${id}`)).status);
+    deepStrictEqual(await Promise.all(statuses), [410, 410]);
+    match(git('show', 'main:blocked.json'), /"702913385017245696"/);
+  });
+
+  it('has a bot with 14 commands, and a review by Marge of every bot', async () => {
+    const idOf = (name: string): string =>
+      bots.find(({ contents }) => contents['en']?.name === name)?.id ?? '';
+    const commands = (await json(`/api/v2/bots/${idOf('Gatehouse')}/commands`)) as unknown[];
+    strictEqual(commands.length, 14);
+    const reviews = repositoryIn(demo.folder).git(
+      'log',
+      '--grep=^Add .*',
+      '--format=%(trailers:key=Reviewed-by)',
+    );
+    strictEqual(reviews.match(/330178214406193152/g)?.length, bots.length + 2);
+    await eventually(async () => match(await load(`/bots/${idOf('Tonarm')}`), /Reviewed by <bdi>Marge/));
   });
 
   it('has authors with names, and collections in several languages', async () => {
@@ -216,7 +237,7 @@ describe('botshelf demo', function () {
     match(await (await fetch(`${url}/counts`)).text(), /"count":156\}\]$/);
   });
 
-  it('has a maintainer, an author of two bots, a newcomer and three proposals that wait', async () => {
+  it('has a maintainer, an author of two bots, a newcomer and proposals that wait', async () => {
     const proposals = await openProposals(demo.folder);
     const details = await Promise.all(proposals.list.open.map(async (each) => await proposals.read(each)));
     deepStrictEqual(
@@ -229,17 +250,17 @@ describe('botshelf demo', function () {
       [
         ['newBots', 'Tove', 'waiting', []],
         ['authors', 'Arvid', 'waiting', []],
+        ['newBots', 'Ola', 'waiting', []],
         ['others', 'Inés', 'waiting', []],
+        ['others', 'Nilufar', 'waiting', []],
+        ['others', 'Rui', 'waiting', []],
       ],
     );
     const hours = details.map(({ proposal: { sentAt } }) => Math.round((Date.now() - sentAt) / 3_600_000));
-    deepStrictEqual(hours, [31, 20, 4]);
+    deepStrictEqual(hours, [31, 20, 5, 4, 2, 0]);
     ok(details.every(({ proposal, steps }) => steps[0]?.at === proposal.sentAt));
     ok(details.every(({ proposal }) => proposal.text.length > 80));
-    deepStrictEqual(
-      details.map(({ changed }) => changed.size),
-      [1, 1, 1],
-    );
+    ok(details.every(({ changed }) => changed.size === 1));
     const invite = /(?<=permissions=)\d+/.exec([...(details[1]?.changed.values() ?? [])].join('')) ?? ['0'];
     strictEqual(BigInt(invite[0]) & 8n, 8n, 'it asks for Administrator');
     const own = bots.filter(({ authors }) => authors.includes(details[1]?.proposal.proposer.id ?? ''));
@@ -342,16 +363,24 @@ describe('botshelf demo', function () {
       deepStrictEqual(others, []);
     });
 
-    it('shows a search, the categories, a chosen bot and shelves on the front page', async () => {
+    it('shows a search, bots, the categories, a chosen bot, collections and shelves on the front page', async () => {
       const { page, bytes } = await open('/');
       const headings = await page.locator('main h2').allTextContents();
       const shelves = ['Growing this month', 'New on the shelf', 'Recently updated'];
-      deepStrictEqual(headings, ['Tonarm', ...shelves]);
-      match((await page.locator('.said').textContent()) ?? '', /Chosen by Marge: Three permissions/);
-      strictEqual(await page.locator('.tiles a').count(), 12);
+      deepStrictEqual(headings, ['Tonarm', 'Put together by people', ...shelves]);
+      match((await page.locator('.talker').textContent()) ?? '', /Three permissions.*Chosen by Marge/);
+      strictEqual(await page.locator('.labels a').count(), 12);
+      strictEqual(await page.locator('.hero .ledge img').count(), 7);
+      strictEqual(await page.locator('.shelves .ledge').count(), 3);
+      const sizes = await page.evaluate(
+        "[...document.querySelectorAll('.cards')].map((list) => list.children.length)",
+      );
+      deepStrictEqual(sizes, [6, 3, 3]);
       const names = await page.locator('.card h3').allTextContents();
       strictEqual(new Set(names).size, names.length, 'no bot is shown twice');
-      strictEqual((await page.getByRole('searchbox').boundingBox())?.height, 52);
+      strictEqual((await page.getByRole('searchbox').boundingBox())?.height, 56);
+      const face = await page.locator('.hero .ledge img').first().boundingBox();
+      ok(face && face.y + face.height < 600, 'bots are above the fold');
       deepStrictEqual(await page.evaluate(brokenPictures), []);
       ok((await bytes()) <= 120 * 1024);
       await page.getByRole('link', { name: /See all.*New on the shelf/ }).click();
@@ -417,7 +446,7 @@ describe('botshelf demo', function () {
         if (locale === 'en') match(await (await fetch(`${demo.address}/?locale=en`)).text(), /<li>Try:</);
         for (const link of await links()) {
           const html = await (await fetch(`${demo.address}${link}`)).text();
-          match(html, /class="card"/, link);
+          match(html, /class="card /, link);
         }
       }
     });
@@ -434,15 +463,15 @@ describe('botshelf demo', function () {
       };
       await open(1280, 1600);
       const start = (await boxOf('.bot-body')).y;
-      const permissions = await boxOf('.permissions-panel');
+      const permissions = await boxOf('.ingredients');
       strictEqual(permissions.y, start);
       await page.evaluate(lengthen);
-      deepStrictEqual(await boxOf('.permissions-panel'), permissions);
+      deepStrictEqual(await boxOf('.ingredients'), permissions);
       const below = permissions.y + permissions.height;
-      ok((await boxOf('.side')).y - below < 40, 'the other panels follow');
+      ok((await boxOf('.side')).y - below <= 40, 'the other panels follow');
 
       await open(390, 844);
-      const order = ['.screenshots', '.permissions-panel', '.prose', '.side', '.quiet-row'];
+      const order = ['.screenshots', '.ingredients', '.prose', '.side', '.quiet-row'];
       const tops = await Promise.all(order.map(async (selector) => (await boxOf(selector)).y));
       deepStrictEqual(
         tops,

@@ -18,6 +18,7 @@ describe('decoding an image', () => {
     ['wide', 2000, 1000, 1280, 640],
     [128, 1280, 720, 128, 72],
     [320, 1280, 720, 320, 180],
+    [640, 1280, 720, 640, 360],
     ['wide', 3, 2, 3, 2],
   ] as const)
     it(`makes ${expected.join(' × ')} of ${width} × ${height} for ${kind}: no larger, in its proportions`, async () => {

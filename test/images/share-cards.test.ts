@@ -12,9 +12,13 @@ const plain: NamedShareCard = {
   name: 'Homer',
   verified: false,
   facts: 'Fun · 156 servers',
+  control: 'Does not ask for Administrator',
+  stamp: ['Reviewed by Marge', '17 Nov 2026'],
   description: 'Answers questions about doughnuts.',
   isRightToLeft: false,
-  accent: '#3f4dba',
+  accent: '#5a35a3',
+  wall: '#fce0d2',
+  tab: '#c86830',
   avatar: null,
 };
 
@@ -47,14 +51,17 @@ describe('share cards', () => {
     return data;
   };
 
-  it('differ by each text, the colour, the direction and the avatar @long', async () => {
+  it('differ by each text, the colours, the direction and the avatar @long', async () => {
     const changes: Partial<NamedShareCard>[] = [
       {},
       { site: 'Robotek' },
       { name: 'Marge' },
       { facts: 'Fun' },
       { description: 'Answers.' },
+      { control: 'Asks for full control' },
+      { stamp: [] },
       { accent: '#17663a' },
+      { wall: '#d5eedb' },
       { isRightToLeft: true },
       { verified: true },
       { avatar: `/appdata/${'0'.repeat(64)}.webp` },

@@ -41,7 +41,9 @@ describe('pages', () => {
   const html = async (path: string, headers: Record<string, string> = {}): Promise<string> =>
     await (await get(path, headers)).text();
   const names = (page: string): string[] =>
-    [...page.matchAll(/<h[23]><a [^>]*>([^<]*)<\/a>/g)].map(([, name]) => name ?? '');
+    [...page.replaceAll(/<\/?mark>/g, '').matchAll(/<h[23]><a [^>]*>([^<]*)<\/a>/g)].map(
+      ([, name]) => name ?? '',
+    );
 
   describe('every page', () => {
     for (const path of ['/', '/categories/games', `/bots/${homer}`, '/add', '/docs', '/nothing']) {
@@ -172,12 +174,15 @@ describe('pages', () => {
       match(text, /href="\/\?source=open&amp;verified=true">Verified</);
       deepStrictEqual(names(await html('/?language=ar-EG')), ['قيثارة']);
       const arabic = await html('/?q=homer&language=ar-EG');
-      match(arabic, /<h1>0 bots for “homer”, in Arabic<[^]*Language: Arabic<[^]*hreflang="pt-BR">português</);
+      match(
+        arabic,
+        /<h1>No bots match “homer”, in Arabic<[^]*Language: Arabic<[^]*hreflang="pt-BR">português</,
+      );
       match(await html('/compare?bots=7,8'), /<td[^>]*>(?:<[^>]*>)*Arabic</);
       for (const filter of ['verified=true', 'active=7d'])
-        match(await html(`/?${filter}`), /<div class="empty">.*<h2>Without “/);
+        match(await html(`/?${filter}`), /<svg class="drawing"/);
       const empty = await html('/?q=homer&verified=true');
-      match(empty, /<h2>Without “<bdi>Verified<\/bdi>”: <bdi>31 bots<\/bdi><\/h2>/);
+      match(empty, /<p [^>]*>Without “<bdi>Verified<\/bdi>”: <bdi>31 bots<\/bdi><\/p>/);
       match(empty, /<a class="button" href="\/\?q=homer">Drop “Verified” \(31 bots\)</);
       match(empty, /<h2 id="nearest">Nearest/);
     });
@@ -188,7 +193,7 @@ describe('pages', () => {
         ['qqqqqqqqq baignetz', /^Hom/],
       ] as const) {
         const text = await html(`/?q=${q}`);
-        match(text, /<h1>0 bots for[^]*<h2 id="nearest">Nearest/, q);
+        match(text, /<h1>No bots match[^]*<h2 id="nearest">Nearest/, q);
         match(names(text)[0] ?? '', name);
         doesNotMatch(text, /comes near/);
       }
@@ -196,7 +201,7 @@ describe('pages', () => {
 
     it('has nothing to narrow or sort where nothing was found, but the largest bots and the way back from a filter', async () => {
       const text = await html('/?q=zzzzzz');
-      match(text, /<h2>No bots match[^]*No bot comes near it either[^]*<h2 id="nearest">Most servers/);
+      match(text, /<h1>No bots match[^]*No bot comes near it either[^]*<h2 id="nearest">Most servers/);
       strictEqual(names(text).length, 3);
       doesNotMatch(text, /class="sort"|source=open/);
       match(
@@ -267,12 +272,17 @@ describe('pages', () => {
   });
 
   describe('the address of a bot without its id', () => {
-    it('redirects for good to the list of all bots', async () => {
+    it('redirects for good to the list of all bots, or to that of its words and filters', async () => {
       for (const method of ['GET', 'HEAD'])
-        for (const path of ['/bots', '/bots/', '/bots/?locale=de']) {
+        for (const [path, location] of [
+          ['/bots', '/?sort=popular'],
+          ['/bots/', '/?sort=popular'],
+          ['/bots/?locale=de', '/?sort=popular'],
+          ['/bots?q=free+music&verified=true', '/?q=free+music&verified=true'],
+        ] as const) {
           const init = { method, redirect: 'manual' } as const;
           const { status, headers } = await fetch(service.address + path, init);
-          deepStrictEqual([status, headers.get('location')], [301, '/?sort=popular'], `${method} ${path}`);
+          deepStrictEqual([status, headers.get('location')], [301, location], `${method} ${path}`);
         }
     });
   });

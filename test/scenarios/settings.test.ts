@@ -94,6 +94,7 @@ describe('the settings of a catalogue', () => {
     const own = {
       ...german,
       categories: { fun: {}, books: { de: 'Bücher' } },
+      categoryTexts: { books: { de: 'Lesen mit anderen.' } },
       languages: ['en'],
       inactiveDays: 9,
     };
@@ -103,7 +104,14 @@ describe('the settings of a catalogue', () => {
     write(own);
     await eventually(async () => (await get('/api/v2/bots?category=books')).includes('"Reader"'));
     deepStrictEqual(await faults(), []);
-    match(await get('/categories/books'), /<h1>Bots: Bücher<\/h1>/);
+    match(
+      await get('/categories/books'),
+      /<body class="cat cat-books">[^]*<h1>Bots: Bücher<\/h1>[^]*<p class="whole">Lesen mit anderen\.<\/p><\/div><div class="ledge"/,
+    );
+    const shelf =
+      /href="\/categories\/books"><div class="ledge"[^]*?Bücher<\/span><span class="of-many">1<\/span><\/h2>/;
+    match(await get('/categories'), new RegExp(`${shelf.source}<p>Lesen mit anderen\\.<\\/p><\\/a>`));
+    match(await get('/categories?locale=fr'), new RegExp(`${shelf.source}<\\/a>`));
     match(await get('/add'), /<option value="books">Bücher<\/option>/);
     match(
       await get('/add'),

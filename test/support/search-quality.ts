@@ -49,8 +49,11 @@ interface InventedBot extends TextsOfBot {
   readonly count: number;
 }
 
-/** Searches for every judged query, among the bots of the demo and the invented ones. */
-export async function measureSearchQuality(): Promise<Quality[]> {
+/**
+ * Searches for every judged query of a fixture, among the bots of the demo and the invented ones. `queries` were made
+ * beside the engine; `unseen` by somebody who knew the bots' texts only.
+ */
+export async function measureSearchQuality(fixture: 'queries' | 'unseen'): Promise<Quality[]> {
   const bots = new MutableBotIndex();
   const counts = new Map<BotId, number>();
   const demo = JSON.parse(readFile('assets/demo/bots.json')) as Record<string, DemoBot>;
@@ -70,7 +73,7 @@ export async function measureSearchQuality(): Promise<Quality[]> {
   }
   const lists = listsOf(bots, { ...noCounts, count: (id) => counts.get(id) });
   const qualities: Quality[] = [];
-  for (const judged of readLines<JudgedQuery>('queries')) {
+  for (const judged of readLines<JudgedQuery>(fixture)) {
     const { bots: found, total } = await lists.page({ q: judged.query, limit: 5, nsfw: false });
     const grades = found.map(({ id }) => judged.judgements[id]?.grade ?? 0);
     const ideal = Object.values(judged.judgements)

@@ -396,7 +396,7 @@ export interface ListQuery {
    */
   weaker?: boolean;
   /**
-   * The order. It is `relevance`, which needs `q`, or one of `id created edited name random count growth`, with `-` in front for the reverse. `growth` is how the count changed over 30 days. Without it, `relevance` with `q`, else `id`.
+   * The order. It is `relevance`, which needs `q`, or one of `id created edited name random count growth`, reversed with `-` in front. `growth` is how counts from 100 changed in 30 days. Without it, `relevance` with `q`, else `id`.
    */
   sort?: string;
   /**

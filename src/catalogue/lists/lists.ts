@@ -9,10 +9,12 @@ import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
 import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { folderOf, isPage, pathOf } from '../page/layout.ts';
 import { BotSearch } from '../search/bot-search.ts';
-import { findMatchingLocales, getNeeds } from '../search/query.ts';
+import { getNeeds } from '../search/query.ts';
 import type { Found, QueryReading } from '../search/run-search.ts';
+import { createWordSplitter, findMatchingLocales, type WordSplitter } from '../search/split-words.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import {
+  type BotFacts,
   type BotIndex,
   computeElementSize,
   type IndexedBot,
@@ -35,6 +37,7 @@ import { type BestBots, selectBest } from './relevance.ts';
 export interface PageOfBots extends BestBots, QueryReading {
   /** Returns the languages in which a bot's name or description matches a search, best first; empty if neither matches. */
   readonly localesOf: (bot: IndexedBot) => readonly Locale[];
+  readonly splitWords: WordSplitter;
 }
 
 /** A list as JSON: an array with one element per bot or file. */
@@ -148,22 +151,27 @@ export class Lists {
   }
 
   /**
-   * Returns, for each key, the `count` bots with the highest values among those with a page in the same language,
-   * highest first, without bots for adults.
+   * Returns, for each key, the `count` bots with the highest values in each group, highest first, without bots for
+   * adults.
+   * @param groupsOf returns the groups of a bot; by default its languages
    */
-  async top(keys: readonly SortKey[], count: number): Promise<(readonly IndexedBot[])[]> {
+  async top(
+    keys: readonly SortKey[],
+    count: number,
+    groupsOf = ({ locales }: BotFacts): Iterable<string> => new Set(locales.map(toLanguage)),
+  ): Promise<(readonly IndexedBot[])[]> {
     const valuesOf = keys.map((key) => this.#orders.valueOf(key));
-    const byLanguage = new Map<string, FirstBots[]>();
+    const byGroup = new Map<string, FirstBots[]>();
     await forEachInSlices((await this.#bots.sorted()).toReversed(), (bot) => {
       if (bot.facts.nsfw) return;
-      for (const language of new Set(bot.facts.locales.map(toLanguage))) {
-        const lists = byLanguage.get(language) ?? valuesOf.map((valueOf) => keepFirst(valueOf, true, count));
-        byLanguage.set(language, lists);
+      for (const group of groupsOf(bot.facts)) {
+        const lists = byGroup.get(group) ?? valuesOf.map((valueOf) => keepFirst(valueOf, true, count));
+        byGroup.set(group, lists);
         for (const list of lists) list.add(bot);
       }
     });
     return keys.map((_key, i) => {
-      const first = [...byLanguage.values()].flatMap((lists) => lists[i]?.sorted ?? []);
+      const first = [...byGroup.values()].flatMap((lists) => lists[i]?.sorted ?? []);
       return [...new Set(first.toSorted((a, b) => compareSorted(b, a)).map(({ bot }) => bot))];
     });
   }
@@ -188,11 +196,12 @@ export class Lists {
   async #choose(found: Found, query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
     const { reading } = found;
     const { q = '', after: _after, limit: _limit, sort, ...whole } = query;
+    const splitWords = createWordSplitter(reading.corrected ?? q);
     const localesOf = (bot: IndexedBot): readonly Locale[] =>
-      findMatchingLocales(parseListElement(bot).contents, reading.corrected ?? q);
+      findMatchingLocales(parseListElement(bot).contents, splitWords);
     const best = await selectBest(found, sort ? whole : query, this.#counts, slice);
     const sorted = sort && (await this.#cutSorted(best.bots, sort, query));
-    return { ...best, ...sorted, ...reading, localesOf };
+    return { ...best, ...sorted, ...reading, localesOf, splitWords };
   }
 
   async #cutSorted(
@@ -331,10 +340,14 @@ const byId: Sort = { key: 'id', descending: false };
 const noSearch: Omit<PageOfBots, keyof CutPage> = {
   hidden: 0,
   weaker: 0,
+  mentions: 0,
+  mentioning: new Set(),
   categories: new Map(),
   corrected: undefined,
+  suggested: undefined,
   unmatched: [],
   localesOf: () => [],
+  splitWords: (text) => [text],
 };
 
 interface Filtered {

@@ -162,10 +162,17 @@ export const orders = {
   name: { valueOf: () => (bot) => bot.facts.sortName },
   random: { valueOf: () => (bot) => bot.facts.random },
   count: { valueOf: (counts) => (bot) => counts.count(bot.id) ?? -1, isByCount: true },
-  growth: { valueOf: (counts) => (bot) => counts.growth(bot.id) ?? -2, isByCount: true },
+  growth: { valueOf: (counts) => (bot) => findRankedGrowth(counts, bot.id) ?? -2, isByCount: true },
 } as const satisfies Readonly<
   Record<string, { valueOf: (counts: ReadonlyCounts) => ValueOf; isByCount?: true }>
 >;
+
+/** Returns the growth of a bot; undefined for a bot on few servers, where a single server would be much. */
+export function findRankedGrowth(counts: ReadonlyCounts, id: BotId): number | undefined {
+  return (counts.count(id) ?? 0) < minRankedCount ? undefined : counts.growth(id);
+}
+
+const minRankedCount = 100;
 
 export type SortKey = keyof typeof orders;
 
@@ -217,7 +224,7 @@ export const listParameters = {
         `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`,
       );
     },
-    description: `The order. It is \`relevance\`, which needs \`q\`, or one of \`${sortKeys.join(' ')}\`, with \`-\` in front for the reverse. \`growth\` is how the count changed over 30 days. Without it, \`relevance\` with \`q\`, else \`id\`.`,
+    description: `The order. It is \`relevance\`, which needs \`q\`, or one of \`${sortKeys.join(' ')}\`, reversed with \`-\` in front. \`growth\` is how counts from 100 changed in 30 days. Without it, \`relevance\` with \`q\`, else \`id\`.`,
     schema: {
       type: 'string',
       pattern: `^(relevance|-?(${sortKeys.join('|')}))$`,

@@ -14,6 +14,10 @@ export interface BestBots extends CutPage {
   readonly hidden: number;
   /** The number of results that were left out because they have less than half of the query that the best match has. */
   readonly weaker: number;
+  /** The number of results that have the words in their pages and commands only. */
+  readonly mentions: number;
+  /** Those of the page among them, and maybe others. */
+  readonly mentioning: ReadonlySet<IndexedBot>;
   /** The number of results in each category, selected or not; empty for a list that begins after a cursor. */
   readonly categories: ReadonlyMap<Category, number>;
 }
@@ -28,14 +32,14 @@ export async function selectBest(
   counts: ReadonlyCounts,
   slice: TimeSlice,
 ): Promise<BestBots> {
-  const { size, scores, coverage, kinds } = found;
+  const { size, scores, coverage, kinds, mentions } = found;
   const { after: before = 0, limit = size, nsfw, category, weaker, ...others } = query;
   const start = typeof before === 'number' ? before : 0;
   const after = typeof before === 'number' ? undefined : before;
   const end = start + limit;
   const check = createCheck(others, counts);
   const highest = after === undefined ? maxRank : toRank(Number(after.value));
-  const numbers = { total: 0, hidden: 0, weaker: 0 };
+  const numbers = { total: 0, hidden: 0, weaker: 0, mentions: 0 };
   const categories = new Map<Category, number>();
   /** 0 if a bot does not match. */
   const ranks = new Uint16Array(size);
@@ -62,17 +66,20 @@ export async function selectBest(
     categories.set(kind.category, (categories.get(kind.category) ?? 0) + 1);
     if (!inCategory) return;
     numbers.total++;
+    numbers.mentions += mentions[i] ?? 0;
     ranks[i] = rank;
     sizes[rank] = (sizes[rank] ?? 0) + 1;
   });
   // One more than the limit, and the bots of the cursor's own rank, which may be on previous pages.
   const lowest = rankWith(sizes, highest, end + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
   const candidates: SortedBot[] = [];
+  const mentioning = new Set<IndexedBot>();
   await forEachIndex(size, slice, (i) => {
     const rank = ranks[i] ?? 0;
     if (rank < lowest || rank > highest) return;
     const bot = found.bot(i);
     if (bot === undefined) return;
+    if (mentions[i] === 1) mentioning.add(bot);
     const value = sortValue(bot, rank, counts);
     if (after === undefined || isBehind(bot, value, after)) candidates.push({ bot, value });
   });
@@ -84,6 +91,7 @@ export async function selectBest(
     ...numbers,
     bots: page.map(({ bot }) => bot),
     next,
+    mentioning,
     categories: new Map([...categories].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
 }

@@ -105,6 +105,8 @@ export interface Collection {
   readonly name: string;
   /** In their order; some may no longer be listed. */
   readonly bots: readonly BotId[];
+  /** The account that chose the bots; undefined if the file does not name it. */
+  readonly by: AccountId | undefined;
   /** The language of the file that lists the bots. */
   readonly locale: Locale;
   /** The texts by language; `locale` comes first. */
@@ -120,7 +122,7 @@ export interface CollectionText {
 }
 
 /** One file of a collection. */
-export interface CollectionPage extends CollectionText {
+export interface CollectionPage extends CollectionText, Pick<Collection, 'by'> {
   readonly bots: readonly BotId[] | null;
   /** Returns a fault at one bot of the list. */
   faultAt(place: number, rule: string, message: string): Fault;
@@ -164,10 +166,11 @@ export function parseCollectionPage(file: string, bytes: Buffer): Parsed<Collect
     ),
   ];
   if (all.length > 0) return { faults: all };
-  const { title, description, bots = null } = page.data as unknown as CollectionFile;
+  const { title, description, bots = null, by } = page.data as unknown as CollectionFile;
   const faultAt: CollectionPage['faultAt'] = (place, rule, message) =>
     page.faultAt(['bots', place], rule, message);
-  return { value: { title, description, bots: bots as BotId[] | null, page: page.page, faultAt } };
+  const chosen = { bots: bots as BotId[] | null, by: by as AccountId | undefined };
+  return { value: { title, description, ...chosen, page: page.page, faultAt } };
 }
 
 /**
@@ -193,7 +196,7 @@ export function assembleCollections(files: ReadonlyMap<string, CollectionPage>):
   };
   for (const [name, contents] of groups) {
     const [main, ...others] = [...contents]
-      .flatMap(([locale, { bots }]) => bots && { locale, bots })
+      .flatMap(([locale, { bots, by }]) => bots && { locale, bots, by })
       .filter((list) => list !== null);
     for (const { locale } of others)
       addFault(

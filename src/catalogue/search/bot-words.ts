@@ -1,5 +1,5 @@
 import type { Command, CommandOption } from '../../../schemas/types.ts';
-import { needsByWord, forEachWord, splitRuns, separateCapitals, withoutBot } from './words.ts';
+import { forEachWord, splitRuns, separateCapitals, withoutBot } from './words.ts';
 import { Field } from './postings.ts';
 import type { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
@@ -65,48 +65,36 @@ function collectTexts(
   }
 }
 
-/**
- * Adds the distinct texts of a field, each with its language. Words weigh less in a long text, and in a description
- * that claims to do everything.
- */
+/** Adds the distinct texts of a field, each with its language. Words weigh less in a long text. */
 function addTexts(
   builder: PostingsBuilder,
   bot: number,
   field: Field,
   texts: ReadonlyMap<string, string>,
 ): void {
-  const needs = new Set<string>();
   let place = 0;
   let length = 0;
   for (const [text, locale] of texts) {
     const language = toLanguageBit(locale);
-    const end = forEachWord(text.replace(addresses, ' '), place, (word, at) => {
-      builder.add(word, bot, field, at, language);
-      const need = needsByWord.get(word);
-      if (need !== undefined) needs.add(need);
+    const end = forEachWord(text.replace(unseen, ' '), place, (word, at) => {
+      for (const form of new Set([word, withoutBot(word)])) builder.add(form, bot, field, at, language);
     });
     length += end - place;
     place = end + 1;
   }
   const { usualWords, b } = fieldLengths[field];
   const relativeLength = length / texts.size / usualWords;
-  const penalty =
-    field === Field.description ? Math.max(0, needs.size - maxUnpenalisedNeeds) * penaltyPerNeed : 0;
-  const share = 1 / (1 - b + b * relativeLength + penalty);
+  const share = 1 / (1 - b + b * relativeLength);
   builder.setShare(bot, field, share / Math.sqrt(texts.size));
 }
 
 /** For each field, the usual number of words in a text, and BM25F's b: the influence of a text's length on the weight. */
 const fieldLengths = [
   { usualWords: 2, b: 0.3 },
-  { usualWords: 12, b: 0.35 },
+  { usualWords: 20, b: 0.35 },
   { usualWords: 120, b: 0.4 },
   { usualWords: 60, b: 0.4 },
 ] as const;
-
-/** A description may name this many needs (things that people look for) without losing weight. */
-const maxUnpenalisedNeeds = 3;
-const penaltyPerNeed = 0.2;
 
 /** Returns the word under which a category is indexed. Texts never contain it. */
 export function toCategoryWord(category: string): string {
@@ -119,4 +107,6 @@ export function toWholeNameWord(name: string): string {
   return `=${withoutBot(words.join(''))}`;
 }
 
-const addresses = /https?:\/\/[^\s)>"']+/g;
+/** The parts of a text that a page does not show: comments, styles, scripts, tags, entities, link targets and addresses. */
+const unseen =
+  /<!--[^]*?(?:-->|$)|<(style|script)\b[^]*?(?:<\/\1|$)|<\/?[a-z][^<>]*>|&#?\w+;|\]\([^()]*\)|https?:\/\/[^\s)>"']+/gi;

@@ -1,26 +1,27 @@
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import { toCategoryWord, toWholeNameWord } from './bot-words.ts';
-import { botOf, fieldOf, findFollowed, shareOfOne } from './postings.ts';
-import type { Term } from './query.ts';
+import { botOf, Field, fieldOf, findFollowed, shareOfOne } from './postings.ts';
+import type { NamedNeed, Needs, Term } from './query.ts';
 import type { Expansion, WordIndex } from './word-index.ts';
 import type { Word } from './words.ts';
 
 /** Finds the matches of a term in an index: as typed, in another form, joined or split, or words with the same meaning. */
-export function expandTerm(term: Term, index: WordIndex, fit = 1): Expansion[] {
+export function expandTerm(term: Term, index: WordIndex, needs: Needs, fit = 1): Expansion[] {
   const expansions = expandWord(term, index, fit);
-  if (!term.unspaced) expansions.push(...expandHalves(term.text, index, fit * joinedFit));
+  if (!term.unspaced) expansions.push(...expandHalves(term.text, index, needs, fit * joinedFit));
   for (const text of term.others)
     expansions.push(...expandWord({ text, unspaced: false }, index, fit * joinedFit));
   for (const text of term.unspaced ? [] : [term.text, ...term.others])
     if (text.length >= minPrefixLength)
       for (const beginning of [text, toWholeNameWord(text)])
         expansions.push({ postings: index.findBeginning(beginning), fit: fit * prefixFit });
-  expansions.push(...expandNeeds(term, index, fit));
+  expansions.push(...expandNeeds(term.text, term.needs, index, fit));
+  expansions.push(...expandNeeds(term.text, term.lentNeeds, index, fit * lentFit));
   return expansions;
 }
 
-/** Finds the words with the same meaning as a term, each once, and the bots of its category. */
-function expandNeeds({ text: own, needs }: Term, index: WordIndex, fit: number): Expansion[] {
+/** Finds the words with the same meaning as a word, each once, and the bots of its category. */
+function expandNeeds(own: string, needs: readonly NamedNeed[], index: WordIndex, fit: number): Expansion[] {
   const fits = new Map<string, { readonly unspaced: boolean; readonly fit: number }>();
   for (const { category, locale, words } of needs) {
     if (category !== undefined) fits.set(toCategoryWord(category), { unspaced: false, fit: categoryFit });
@@ -35,17 +36,29 @@ function expandNeeds({ text: own, needs }: Term, index: WordIndex, fit: number):
 }
 
 /** Finds a word in any form. */
-export function expandWord(word: Word, index: WordIndex, fit = 1): Expansion[] {
+function expandWord(word: Word, index: WordIndex, fit = 1): Expansion[] {
   return word.unspaced ? [{ postings: index.findWord(word), fit }] : index.formsOf(word.text, fit);
 }
 
-/** Finds the two words that a text consists of: "reaction roles" for "reactionroles". */
-function expandHalves(text: string, index: WordIndex, fit: number): Expansion[] {
-  return listHalves(text, (half) => index.find(half).length > 0).flatMap(([first, second]) =>
-    index.formsOf(second, fit).map((form) => {
-      return { postings: findFollowed(index.find(first), form.postings, 1), fit: form.fit };
-    }),
-  );
+/** Finds the two words that a text consists of, or words with the same meaning: "member list" for "userlist". */
+function expandHalves(text: string, index: WordIndex, needs: Needs, fit: number): Expansion[] {
+  const find = (half: string): Uint32Array =>
+    findPlaces([
+      ...index.formsOf(half, 1),
+      ...expandNeeds(half, needs.find([half]).get(half) ?? [], index, 1),
+    ]);
+  return listHalves(text, (half) => index.find(half).length > 0).map(([first, second]) => {
+    return { postings: findFollowed(find(first), find(second), 1), fit };
+  });
+}
+
+/** Returns the postings of the matches that fit well, in ascending order: the places of a term in a phrase. */
+export function findPlaces(expansions: readonly Expansion[]): Uint32Array {
+  const all = expansions.flatMap(({ postings, fit }) => (fit < minFitInPhrase ? [] : [postings]));
+  const places = new Uint32Array(all.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const postings of all) places.set(postings, (end += postings.length) - postings.length);
+  return places.toSorted();
 }
 
 /** Returns every way to split a text into two known words. */
@@ -64,9 +77,13 @@ export function listHalves(
 const joinedFit = 0.9;
 const categoryFit = 0.7;
 const needFit = 0.75;
+/** Weight of a need that a term names only together with a neighbour. */
+const lentFit = 0.65;
 /** Weight of a word with the same meaning in another language. */
 const foreignFit = 0.25;
 const prefixFit = 0.3;
+/** Words of other languages, longer words and those of lent needs fit less: they are no part of a phrase. */
+const minFitInPhrase = 0.5;
 const minPrefixLength = 4;
 
 /** The weights of bots by number: for one term of a query, or for all. */
@@ -75,11 +92,17 @@ export class Sums {
   readonly bots: Uint32Array;
   size = 0;
   readonly values: Float32Array;
+  /** By the bot's number: 1 for a match in the name, the category or the description. */
+  readonly inTexts: Uint8Array;
+  /** The weights in pages and commands. All together they count less than a description of usual length. */
+  readonly #inPages: Float32Array;
 
   /** @param bots the number of bots in the segment */
   constructor(bots: number) {
     this.bots = new Uint32Array(bots);
     this.values = new Float32Array(bots);
+    this.inTexts = new Uint8Array(bots);
+    this.#inPages = new Float32Array(bots);
   }
 
   add(bot: number, value: number): void {
@@ -97,20 +120,30 @@ export class Sums {
         const posting = postings[i] ?? 0;
         const bot = botOf(posting);
         const field = fieldOf(posting);
-        this.add(bot, (values[field] ?? 0) * (shares[bot * 2 + (field & 1)] ?? 0));
+        let value = (values[field] ?? 0) * (shares[bot * 2 + (field & 1)] ?? 0);
+        if (field < Field.page) this.inTexts[bot] = 1;
+        else {
+          const before = this.#inPages[bot] ?? 0;
+          const after = (this.#inPages[bot] = before + value);
+          value = after / (after + 1) - before / (before + 1);
+        }
+        this.add(bot, value);
       }
     }
   }
 
   /** Removes all weights. */
   clear(): void {
-    for (let i = 0; i < this.size; i++) this.values[this.bots[i] ?? 0] = 0;
+    for (let i = 0; i < this.size; i++) {
+      const bot = this.bots[i] ?? 0;
+      this.inTexts[bot] = this.values[bot] = this.#inPages[bot] = 0;
+    }
     this.size = 0;
   }
 }
 
 /** The weights of a match in a name, a description, a page and commands. */
-const fieldWeights = [4, 2, 0.3, 0.8];
+const fieldWeights = [4, 2, 1, 2];
 
 /** Postings between two checks of the clock: tens of microseconds. */
 const postingsPerCheck = 4096;

@@ -1,5 +1,5 @@
 import { botOf, type Field, maxPlace, shareOfOne } from './postings.ts';
-import { computeLetterMask, type PackedIndex, reverse } from './word-index.ts';
+import { computeLetterMask, type PackedIndex } from './word-index.ts';
 
 interface CollectedWord {
   /** The languages in which the word is used, as bits. */
@@ -48,13 +48,9 @@ export class PostingsBuilder {
     }
     const text = words.map(([word]) => word).join('');
     const letters = Uint32Array.from(words, ([word]) => computeLetterMask(word));
-    const reversed = words.map(([word]) => reverse(word));
-    const endings = Uint32Array.from(words.keys()).toSorted((a, b) =>
-      (reversed[a] ?? '') < (reversed[b] ?? '') ? -1 : 1,
-    );
     const languages = Uint32Array.from(words, ([, word]) => word.languages);
     const shares = Uint8Array.from(this.#shares);
-    return { text, wordStarts, letters, endings, languages, starts, postings, shares };
+    return { text, wordStarts, letters, languages, starts, postings, shares };
   }
 }
 

@@ -18,15 +18,17 @@ export function placeOf(posting: number): number {
   return posting & maxPlace;
 }
 
-/** Returns the postings of a word that another word follows at a distance. Both inputs are in ascending order. */
-export function findFollowed(first: Uint32Array, second: Uint32Array, distance: number): Uint32Array {
-  const followed: number[] = [];
-  for (let i = 0, next = 0; i < first.length && next < second.length; i++) {
-    const wanted = (first[i] ?? 0) + distance;
-    while ((second[next] ?? Infinity) < wanted) next++;
-    if (second[next] === wanted) followed.push(first[i] ?? 0);
-  }
-  return new Uint32Array(followed);
+/**
+ * Returns the postings of a word that another word follows in the same field, at a distance from `min` to `max`. Both
+ * inputs are in ascending order.
+ */
+export function findFollowed(first: Uint32Array, second: Uint32Array, min: number, max = min): Uint32Array {
+  let next = 0;
+  return first.filter((posting) => {
+    while ((second[next] ?? Infinity) < posting + min) next++;
+    const found = second[next] ?? Infinity;
+    return found <= posting + max && found >>> 9 === posting >>> 9;
+  });
 }
 
 /** The stored value of a share of 1. */

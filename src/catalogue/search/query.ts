@@ -1,9 +1,8 @@
 import type { Category } from '../../../schemas/types.ts';
-import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 import { botOf, Field, placeOf } from './postings.ts';
-import { toLanguageBit, Stems } from './stems.ts';
+import { toLanguageBit } from './stems.ts';
 import { WordIndex } from './word-index.ts';
 import {
   languageWords,
@@ -12,9 +11,6 @@ import {
   splitTypedWords,
   type Word,
   withoutBot,
-  forEachWord,
-  listLetterPairs,
-  separateCapitals,
 } from './words.ts';
 
 /** A word of a query. */
@@ -22,6 +18,8 @@ export interface Term extends Word {
   /** The term joined with a neighbour, or without "bot" at its end or "anti" at its beginning. */
   readonly others: readonly string[];
   readonly needs: readonly NamedNeed[];
+  /** The needs that the term names only together with a neighbour. */
+  readonly lentNeeds: readonly NamedNeed[];
   /** The place of the term in the query. */
   readonly place: number;
   /** Weight next to other terms of the query: 1, or less for a word that says little. */
@@ -50,21 +48,23 @@ export function readQuery(text: string, needs: Needs | null): Query {
       return { ...word, place };
     });
   const used = withoutStopWords(pieces, true);
-  const telling = withoutStopWords(pieces, false);
+  const isPhrase = withoutStopWords(pieces, false).length > 1;
   const pairs = pieces.slice(1).map((piece, i) => (pieces[i]?.text ?? '') + piece.text);
   const named = needs?.find([...new Set([...used.flatMap(({ text }) => [text, bare(text)]), ...pairs])]);
+  const needsOf = (word: string): readonly NamedNeed[] => named?.get(word) ?? [];
   const terms = new Map<string, Term>();
   for (const piece of used) {
     const number = pieces.indexOf(piece);
     const joined = piece.unspaced ? [] : pairs.slice(Math.max(0, number - 1), number + 1);
     const others = [...joined, bare(piece.text)].filter((other) => other !== piece.text);
-    const meant = new Set([piece.text, ...others].flatMap((word) => named?.get(word) ?? []));
-    const weight = weakWords.has(piece.text) && telling[0] !== undefined ? weakWeight : 1;
-    terms.set(piece.text, { ...piece, others, needs: [...meant], weight });
+    const own = [...new Set([piece.text, bare(piece.text)])].flatMap(needsOf);
+    const lentNeeds = joined.flatMap(needsOf).filter((need) => !own.includes(need));
+    const weight = weakWords.has(piece.text) ? weakWeight : 1;
+    terms.set(piece.text, { ...piece, others, needs: own, lentNeeds, weight });
   }
   const name = pieces.map((piece) => piece.text).join('');
   const ids = pieces.filter((piece) => /^\d{1,20}$/.test(piece.text)).map((piece) => piece.text);
-  return { terms: [...terms.values()], name, isPhrase: telling.length > 1, ids };
+  return { terms: [...terms.values()], name, isPhrase, ids };
 }
 
 /** Removes what many words begin or end with: "antispam", "musicbot". */
@@ -76,31 +76,6 @@ const weakWeight = 0.25;
 
 /** Maximum number of words; the others are ignored. */
 const maxPieces = 24;
-
-/** A bot's name and description in each of its languages, its default one first. */
-type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
-
-/** Returns the languages in which a bot's name and description have words of a text, those with most words first. */
-export function findMatchingLocales(contents: Texts, text: string): Locale[] {
-  const { terms } = readQuery(text, null);
-  const counts = Object.entries(contents).map(([locale, { name, description }]) => {
-    const words = new Set<string>();
-    forEachWord(`${separateCapitals(name)}\n${description}`, 0, (word) => words.add(word));
-    const count = terms.filter((term) => hasTerm(words, term, toLanguageBit(locale))).length;
-    return { locale: locale as Locale, count };
-  });
-  const matching = counts.filter(({ count }) => count > 0);
-  return matching.toSorted((a, b) => b.count - a.count).map(({ locale }) => locale);
-}
-
-function hasTerm(words: ReadonlySet<string>, { text, others, unspaced }: Term, language: number): boolean {
-  if (unspaced) return listLetterPairs(text).every((pair) => words.has(pair));
-  const stems = new Stems(text);
-  return (
-    [text, ...others].some((word) => words.has(word)) ||
-    [...words].some((word) => stems.areSharedBy(word, language))
-  );
-}
 
 /** Something that people look for: a category, or a feature that bots of several categories have, with names in many languages. */
 interface Need {
@@ -130,7 +105,9 @@ export class Needs {
         const joined = words.map(({ text }) => text).join('');
         const { locales } = need.words.get(joined) ?? { locales: new Set() };
         const unspaced = words.every((word) => word.unspaced);
-        need.words.set(joined, { text: joined, unspaced, locales: locales.add(locale) });
+        // A word that says little names a need, but is no synonym.
+        if (!weakWords.has(joined))
+          need.words.set(joined, { text: joined, unspaced, locales: locales.add(locale) });
         for (const [place, { text }] of words.entries())
           builder.add(text, this.#names.length, Field.name, place, toLanguageBit(locale));
         const telling = withoutStopWords(words, false);

@@ -2,7 +2,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import { toWholeNameWord } from './bot-words.ts';
-import { expandTerm, expandWord, listHalves } from './match-term.ts';
+import { expandTerm, findPlaces, listHalves } from './match-term.ts';
 import { findFollowed } from './postings.ts';
 import { type Needs, readQuery, type Term } from './query.ts';
 import type { IndexSegment, SegmentSearch } from './segment.ts';
@@ -29,11 +29,10 @@ export async function runSearch(
 
 /** The interpretation of a query's words. */
 export interface QueryReading {
-  /**
-   * The query with corrected words; undefined if none was corrected. A word is corrected if no bot has it and bots
-   * have similar words.
-   */
+  /** The query with corrected words, which was searched; undefined if none was corrected. */
   readonly corrected: string | undefined;
+  /** The query with similar words for those that no bot has, which was not searched; undefined without any. */
+  readonly suggested: string | undefined;
   /** The words that no bot has. */
   readonly unmatched: readonly string[];
 }
@@ -47,6 +46,8 @@ export class Found {
   readonly scores: Float32Array;
   /** The part of the query that each bot has, by weight of the words. */
   readonly coverage: Float32Array;
+  /** 1 for a bot that has most of its words in pages and commands only. */
+  readonly mentions: Uint8Array;
   /** The kind of each bot, as its place in `allKinds`. */
   readonly kinds: Uint16Array;
   /** The number of each bot in its segment. */
@@ -64,9 +65,10 @@ export class Found {
     this.#numbers = new Uint32Array(maxFound);
     this.scores = new Float32Array(maxFound);
     this.coverage = new Float32Array(maxFound);
+    this.mentions = new Uint8Array(maxFound);
     this.kinds = new Uint16Array(maxFound);
     let size = 0;
-    this.#segments = parts.map(({ segment, found, covered }) => {
+    this.#segments = parts.map(({ segment, found, covered, coveredByTexts }) => {
       for (let i = 0; i < found.size; i++) {
         const number = found.bots[i] ?? 0;
         if (segment.bot(number) === undefined) continue;
@@ -75,6 +77,7 @@ export class Found {
         this.#numbers[size] = number;
         this.kinds[size] = segment.kind(number);
         this.coverage[size] = coverage;
+        this.mentions[size] = Number((coveredByTexts[number] ?? 0) * 2 < (covered[number] ?? 0));
         this.scores[size++] = score * (minCoverageFactor + (1 - minCoverageFactor) * coverage);
       }
       return { segment, end: size };
@@ -101,6 +104,9 @@ class Search {
   #rarity = 0;
   /** The weight of all terms so far, without rarity. */
   #ownWeight = 0;
+  /** The matches of the current term, by index, and the places of the term before it. */
+  #matches = new Map<WordIndex, Expansion[]>();
+  #places = new Map<WordIndex, Uint32Array>();
   /** The number of terms added, and of those searched with other spellings. */
   #added = 0;
   #spelled = 0;
@@ -115,18 +121,22 @@ class Search {
   async run(text: string): Promise<Found> {
     const { terms, name, isPhrase, ids } = readQuery(text, this.#needs);
     const typed = normalise(text.trim());
-    let corrected = typed;
+    let [corrected, suggested] = [typed, typed];
     const unmatched: string[] = [];
     for (const [i, term] of terms.entries()) {
-      const spelling = await this.#addTerm(term, terms.length === 1);
-      if (spelling) corrected = corrected.replace(term.text, spelling);
-      if (spelling === null) unmatched.push(term.text);
-      const before = terms[i - 1];
-      if (before) await this.#addPhrase(before, term);
+      const { isFound, spelling = term.text } = await this.#addTerm(term);
+      suggested = suggested.replace(term.text, spelling);
+      if (isFound) corrected = corrected.replace(term.text, spelling);
+      else unmatched.push(term.text);
+      if (terms.length > 1) await this.#addPhrase(terms[i - 1], term);
     }
     if (name !== '') await this.#addName(name, isPhrase);
     this.#addIds(ids);
-    const reading = { corrected: corrected === typed ? undefined : corrected, unmatched };
+    const reading = {
+      corrected: corrected === typed ? undefined : corrected,
+      suggested: suggested === corrected ? undefined : suggested,
+      unmatched,
+    };
     return new Found(this.#parts, this.#weight || 1, this.#ownWeight || 1, reading);
   }
 
@@ -140,61 +150,63 @@ class Search {
   }
 
   /**
-   * Searches a term, and adds its weight. If hardly any bot has it, other spellings are searched; without any match,
-   * its parts are.
-   * @returns the spelling that was found instead of the term; null if nothing was found
+   * Searches a term, and adds its weight. If no bot has it in any way, words are searched that differ in one letter, but
+   * not in the first; then its parts.
+   * @returns whether any bot has it, and the spelling that was found instead, or else may be meant
    */
-  async #addTerm(term: Term, isOnly: boolean): Promise<string | null | undefined> {
+  async #addTerm(term: Term): Promise<{ isFound: boolean; spelling?: string | undefined }> {
+    this.#matches.clear();
     if (this.#added++ >= maxExpandedTerms) {
       await this.#match((index) => [{ postings: index.findWord(term), fit: 1 }]);
-      return this.#weigh(term.weight) ? undefined : null;
+      return { isFound: this.#weigh(term.weight) };
     }
-    await this.#match((index) => expandTerm(term, index));
-    const spelling =
-      this.#count < minMatches && !term.unspaced ? await this.#matchSimilar(term, isOnly) : undefined;
-    const count = this.#count;
-    let isFound = this.#weigh(term.weight);
-    if (isFound && (count >= minMatches || term.unspaced || spelling !== undefined)) return spelling;
-    const texts = this.#split(term);
-    for (const text of texts) {
-      await this.#match((index) => expandWord({ ...term, text }, index));
-      isFound = this.#weigh(term.weight / texts.length) || isFound;
+    await this.#match((index) => expandTerm(term, index, this.#needs));
+    if (this.#weigh(term.weight)) return { isFound: true };
+    const isSpelled = !term.unspaced && this.#spelled++ < maxSpelledTerms;
+    const sameLetter = ['', '=', '#'].map((sign) => sign + term.text.charAt(0));
+    const indexes = isSpelled ? [...this.#indexes, this.#needs.index] : [];
+    const similar = await findNearWords(term.text, indexes, sameLetter, 1, this.#slice);
+    for (const word of similar) await this.#matchInstead(term, word, nearFit);
+    if (this.#weigh(term.weight)) return { isFound: true, spelling: similar[0] };
+    let isFound = false;
+    const parts = this.#split(term);
+    for (const part of parts) {
+      await this.#matchInstead(term, part, 1);
+      isFound = this.#weigh(term.weight / parts.length) || isFound;
     }
-    return isFound ? undefined : null;
+    if (isFound || !isSpelled) return { isFound };
+    // A word that no bot has is the rarest: it may be part of a misspelled name.
+    this.#rarity = 1;
+    const [spelling] = await findNearWords(term.text, this.#indexes, [''], 2, this.#slice);
+    return { isFound, spelling };
   }
 
-  /** Searches words with a similar spelling. @returns the best spelling if no bot has the term */
-  async #matchSimilar({ text, weight }: Term, isOnly: boolean): Promise<string | undefined> {
-    const count = this.#count;
-    if (this.#spelled++ >= maxSpelledTerms) return undefined;
-    const fit = count === 0 ? nearFit : besidesFit;
-    for (const errors of count === 0 && isOnly ? [1, 2] : [1]) {
-      if (text.length < errors * 2 + 2) continue;
-      const near = await findNearWords(text, [...this.#indexes, this.#needs.index], errors, this.#slice);
-      for (const word of near) {
-        const needs = this.#needs.find([word]).get(word) ?? [];
-        const other = { text: word, unspaced: false, others: [], needs, place: 0, weight };
-        await this.#match((index) => expandTerm(other, index, fit));
-      }
-      if (this.#count > count) return count === 0 ? near[0] : undefined;
-    }
-    return undefined;
+  /** Adds the matches of a word to those of the current term. */
+  async #matchInstead(term: Term, text: string, fit: number): Promise<void> {
+    const needs = this.#needs.find([text]).get(text) ?? [];
+    const other = { ...term, text, others: [], needs, lentNeeds: [] };
+    await this.#match((index) => expandTerm(other, index, this.#needs, fit));
   }
 
   /** Splits a term that no bot has: into two words that bots have, or into its letters. */
   #split({ text, unspaced }: Term): string[] {
     if (unspaced) return Array.from(text);
+    const indexes = [...this.#indexes, this.#needs.index];
     const isBeginning = (half: string): boolean =>
-      half.length >= minPrefixLength && this.#indexes.some((index) => index.findBeginning(half).length > 0);
+      half.length >= minPrefixLength && indexes.some((index) => index.findBeginning(half).length > 0);
     const isWord = (half: string): boolean =>
-      isBeginning(half) && this.#indexes.some((index) => index.find(half).length > 0);
+      isBeginning(half) && indexes.some((index) => index.find(half).length > 0);
     return listHalves(text, isWord).at(-1) ?? listHalves(text, isBeginning).at(-1) ?? [];
   }
 
   /** Adds the matches in every index to the current term. */
   async #match(expand: (index: WordIndex) => readonly Expansion[]): Promise<void> {
     for (const { segment, term } of this.#parts)
-      for (const index of segment.indexes) await term.addExpansions(index, expand(index), this.#slice);
+      for (const index of segment.indexes) {
+        const expansions = expand(index);
+        this.#matches.set(index, [...(this.#matches.get(index) ?? []), ...expansions]);
+        await term.addExpansions(index, expansions, this.#slice);
+      }
   }
 
   /** Adds the current term to the results. A term that few bots have weighs more. @returns whether any bot has it */
@@ -212,13 +224,17 @@ class Search {
     return true;
   }
 
-  /** Adds weight to bots in whose texts two neighbours of the query are neighbours too. */
-  async #addPhrase(before: Term, term: Term): Promise<void> {
-    const distance = term.place - before.place;
-    await this.#match((index) => [
-      { postings: findFollowed(index.findWord(before), index.findWord(term), distance), fit: 1 },
-    ]);
-    const weight = phraseWeight * Math.min(before.weight, term.weight);
+  /** Adds weight to bots in whose texts two neighbours of the query, or words with the same meaning, are near. */
+  async #addPhrase(before: Term | undefined, term: Term): Promise<void> {
+    const last = this.#places;
+    this.#places = new Map(Array.from(this.#matches, ([index, found]) => [index, findPlaces(found)]));
+    if (before === undefined) return;
+    const maxDistance = term.place - before.place + 1;
+    await this.#match((index) => {
+      const [first, second] = [last.get(index), this.#places.get(index)];
+      return first && second ? [{ postings: findFollowed(first, second, 1, maxDistance), fit: 1 }] : [];
+    });
+    const weight = phraseWeight * Math.max(before.weight, term.weight);
     for (const part of this.#parts) part.addTerm((value) => (weight * value) / (value + termSaturation), 0);
   }
 
@@ -226,37 +242,38 @@ class Search {
   async #addName(name: string, isPhrase: boolean): Promise<void> {
     const word = toWholeNameWord(name);
     await this.#match((index) => [{ postings: index.find(word), fit: 1 }]);
-    const value = this.#weight * nameScore * (isPhrase ? 1 : this.#rarity ** 2);
+    const indexes =
+      this.#count === 0 && this.#weight > 0 && this.#rarity > minNameRarity ? this.#indexes : [];
+    for (const near of await findNearWords(word.slice(1), indexes, [word.slice(0, 2)], 2, this.#slice))
+      await this.#match((index) => [{ postings: index.find(toWholeNameWord(near)), fit: 1 }]);
+    const value = this.#weight * (isPhrase ? 1 : this.#rarity ** 2);
     for (const part of this.#parts) part.addTerm(() => value, this.#ownWeight);
   }
 
   #addIds(ids: readonly string[]): void {
     for (const id of ids)
-      for (const { segment, found, covered } of this.#parts) {
+      for (const { segment, found, covered, coveredByTexts } of this.#parts) {
         const bot = segment.numberOf(id as BotId);
         if (bot === undefined) continue;
         found.add(bot, idScore);
-        covered[bot] = this.#ownWeight;
+        covered[bot] = coveredByTexts[bot] = this.#ownWeight;
       }
   }
 }
 
 const minCoverageFactor = 0.25;
 const idScore = 1000;
-const nameScore = 1;
+/** A query whose rarest word is rarer may be a misspelled name. */
+const minNameRarity = 0.8;
 /** Weight that a neighbour in the text adds. */
-const phraseWeight = 0.4;
+const phraseWeight = 2;
 /** Minimum weight of a term, for one that all bots have. */
 const minRarity = 0.2;
 /** Above this value, more matches of a term add little: k1 of BM25F. */
 const termSaturation = 1.5;
-/** A term that fewer bots have is also searched with other spellings. */
-const minMatches = 3;
 /** Later terms are searched only as typed, because each other form, half and beginning takes time. */
 const maxExpandedTerms = 8;
-/** Each takes a pass over the catalogue's words with the same beginning or end; for a query of one term, then over all words. */
+/** Each takes a pass over the catalogue's words with the same first letter, and then over all words. */
 const maxSpelledTerms = 6;
 const minPrefixLength = 3;
 const nearFit = 0.8;
-/** Weight of a corrected spelling when the typed spelling also occurs. */
-const besidesFit = 0.3;

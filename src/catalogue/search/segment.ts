@@ -71,6 +71,7 @@ export class IndexSegment {
 
   endSearch(search: SegmentSearch): void {
     search.covered.fill(0);
+    search.coveredByTexts.fill(0);
     search.term.clear();
     search.found.clear();
     this.#idle.push(search);
@@ -103,12 +104,15 @@ export class SegmentSearch {
   readonly found: Sums;
   /** By the bot's number: the weight of the terms that it matches. */
   readonly covered: Float32Array;
+  /** By the bot's number: the weight of the terms that its name, category and description match. */
+  readonly coveredByTexts: Float32Array;
 
   constructor(segment: IndexSegment) {
     this.segment = segment;
     this.term = new Sums(segment.size);
     this.found = new Sums(segment.size);
     this.covered = new Float32Array(segment.size);
+    this.coveredByTexts = new Float32Array(segment.size);
   }
 
   /** Returns the number of current bots that match the term. */
@@ -122,11 +126,12 @@ export class SegmentSearch {
 
   /** Adds the weights of the current term to those of the query, and clears them. */
   addTerm(toScore: (value: number) => number, weight: number): void {
-    const { term, found, covered } = this;
+    const { term, found, covered, coveredByTexts } = this;
     for (let i = 0; i < term.size; i++) {
       const bot = term.bots[i] ?? 0;
       found.add(bot, toScore(term.values[bot] ?? 0));
       covered[bot] = (covered[bot] ?? 0) + weight;
+      if (term.inTexts[bot] === 1) coveredByTexts[bot] = (coveredByTexts[bot] ?? 0) + weight;
     }
     term.clear();
   }

@@ -1,6 +1,5 @@
 import { computeDistance } from '../../lib/text.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
-import { findFirstPlace } from '../store/bot-index.ts';
 import { findFollowed } from './postings.ts';
 import { minCommonPrefixLength, Stems } from './stems.ts';
 import { listLetterPairs, type Word } from './words.ts';
@@ -13,8 +12,6 @@ export interface PackedIndex {
   readonly wordStarts: Uint32Array;
   /** The letters of each word, as bits: words one spelling error apart differ in few bits. */
   readonly letters: Uint32Array;
-  /** The words in ascending order of their reversed letters. */
-  readonly endings: Uint32Array;
   /** The languages in which each word is used, as bits. */
   readonly languages: Uint32Array;
   /** The start of each word's postings, and the end of the last ones. */
@@ -96,21 +93,19 @@ export class WordIndex {
     return forms;
   }
 
-  /** Calls back with the words at most `maxDistance` spelling errors from a word, and the number of their postings. */
+  /** Calls back with the words of some beginnings at most `maxDistance` errors from a word, and how many postings each has. */
   async forEachNear(
     word: string,
     maxDistance: number,
+    beginnings: readonly string[],
     slice: TimeSlice,
     onWord: (near: string, distance: number, count: number) => void,
   ): Promise<void> {
     const wanted = computeLetterMask(word);
-    const { text, wordStarts, letters, starts, endings } = this.#packed;
-    const found = new Map<number, { readonly near: string; readonly distance: number }>();
-    const ranges = maxDistance === 1 ? this.#listSimilar(word) : [[0, this.size] as const];
-    for (const [from, to, isOfEndings] of ranges)
-      for (let i = from; i < to; i++) {
-        if (i % wordsPerCheck === 0 && slice.isOver) await slice.next();
-        const place = isOfEndings ? (endings[i] ?? 0) : i;
+    const { text, wordStarts, letters, starts } = this.#packed;
+    for (const [from, to] of beginnings.map((beginning) => this.#beginningWith(beginning)))
+      for (let place = from; place < to; place++) {
+        if (place % wordsPerCheck === 0 && slice.isOver) await slice.next();
         if (countBits(wanted ^ (letters[place] ?? 0)) > 2 * maxDistance) continue;
         let start = wordStarts[place] ?? 0;
         if (isSign(text.charCodeAt(start))) start++;
@@ -118,35 +113,9 @@ export class WordIndex {
         if (Math.abs(end - start - word.length) > maxDistance) continue;
         const near = text.slice(start, end);
         const distance = computeDistance(word, near, maxDistance);
-        if (distance > 0 && distance <= maxDistance) found.set(place, { near, distance });
+        if (distance > 0 && distance <= maxDistance)
+          onWord(near, distance, (starts[place + 1] ?? 0) - (starts[place] ?? 0));
       }
-    for (const [place, { near, distance }] of [...found].toSorted(([a], [b]) => a - b))
-      onWord(near, distance, (starts[place + 1] ?? 0) - (starts[place] ?? 0));
-  }
-
-  /** Returns the few words that share a word's first or second half: one error leaves the other half as it is. */
-  #listSimilar(word: string): (readonly [from: number, to: number, isOfEndings?: true])[] {
-    const half = (word.length - 1) >> 1;
-    const ending = word.slice(half + 1);
-    return [
-      ...['', '=', '#'].map((sign) => this.#beginningWith(sign + word.slice(0, half))),
-      [this.#findEnding(ending), this.#findEnding(`\uffff${ending}`), true],
-    ];
-  }
-
-  /** Returns the first place in `endings` of a word that is not before an ending, in order of reversed letters. */
-  #findEnding(ending: string): number {
-    const { text, wordStarts, endings } = this.#packed;
-    return findFirstPlace(endings, (place) => {
-      const start = wordStarts[place] ?? 0;
-      let end = wordStarts[place + 1] ?? 0;
-      for (let i = ending.length - 1; i >= 0; i--) {
-        if (end === start) return true;
-        const difference = text.charCodeAt(--end) - ending.charCodeAt(i);
-        if (difference !== 0) return difference < 0;
-      }
-      return false;
-    });
   }
 
   #postings(from: number, to: number): Uint32Array {
@@ -190,13 +159,6 @@ function isSign(code: number): boolean {
   return code === 0x3d || code === 0x23;
 }
 
-/** Returns a word with its letters reversed. */
-export function reverse(word: string): string {
-  let reversed = '';
-  for (let i = word.length - 1; i >= 0; i--) reversed += word.charAt(i);
-  return reversed;
-}
-
 function countBits(bits: number): number {
   let rest = bits - ((bits >>> 1) & 0x55555555);
   rest = (rest & 0x33333333) + ((rest >>> 2) & 0x33333333);
@@ -205,18 +167,21 @@ function countBits(bits: number): number {
 
 /**
  * Returns the words that a misspelled one may mean, most similar first; equally similar ones by use.
- * @param maxDistance maximum number of spelling errors
+ * @param beginnings of the words to look at
+ * @param maxErrors of spelling; a short word has fewer
  */
 export async function findNearWords(
   text: string,
   indexes: readonly WordIndex[],
-  maxDistance: number,
+  beginnings: readonly string[],
+  maxErrors: number,
   slice: TimeSlice,
 ): Promise<string[]> {
-  if (/\d/.test(text)) return [];
+  const maxDistance = Math.min(maxErrors, text.length < 7 ? 1 : 2);
+  if (/\d/.test(text) || text.length < 4) return [];
   const found = new Map<string, { readonly distance: number; readonly count: number }>();
   for (const index of indexes)
-    await index.forEachNear(text, maxDistance, slice, (word, distance, count) => {
+    await index.forEachNear(text, maxDistance, beginnings, slice, (word, distance, count) => {
       found.set(word, { distance, count: (found.get(word)?.count ?? 0) + count });
     });
   const nearest = Math.min(...Array.from(found.values(), ({ distance }) => distance));

@@ -124,9 +124,3 @@ export function withoutStopWords<T extends { readonly text: string }>(
   const telling = words.filter(({ text }) => !isStopWord(text) || (keepsWeak && weakWords.has(text)));
   return telling.length > 0 ? telling : words;
 }
-
-/** Word → the id of its need. */
-export const needsByWord = new Map<string, string>();
-for (const { needs } of languageWords.values())
-  for (const [id, names] of Object.entries(needs))
-    for (const name of normalise(names).split(' ')) needsByWord.set(name, id);

@@ -36,6 +36,8 @@ export interface CatalogueSettings {
   readonly categories: readonly Category[];
   /** Category → its names by language, if the file has names. */
   readonly categoryNames: ReadonlyMap<Category, Readonly<Record<string, string>>>;
+  /** Category → what its bots do, in a sentence by language. */
+  readonly categoryTexts: NonNullable<SettingsFile['categoryTexts']>;
   /** The bot that the front page shows first, with who chose it, why and since which day; null for no bot. */
   readonly featured: NonNullable<SettingsFile['featured']> | null;
   /** Groups of words that mean the same in a search, in addition to the built-in ones. */
@@ -96,6 +98,7 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
     language: (file.language ?? 'en') as Locale,
     categories: file.categories === undefined ? defaultCategories : withOther(Object.keys(file.categories)),
     categoryNames: new Map(Object.entries(file.categories ?? {})),
+    categoryTexts: file.categoryTexts ?? {},
     featured: file.featured ?? null,
     synonyms: file.synonyms ?? [],
     languages: (file.languages as Locale[] | undefined) ?? null,

@@ -4,6 +4,7 @@ import type { Finding } from '../../check/check.ts';
 import { type PastStep, type ProposalPolicy, maxNoteLength } from '../../proposals/proposal.ts';
 import { ChangedFields, type ChangedFieldsProps } from '../../site/changes/changed-fields.tsx';
 import type { MessageKey } from '../../site/language/messages.tsx';
+import { Shelves } from '../../site/front/shelf-tile.tsx';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import { Step } from '../page/conversation.tsx';
 import { withoutBidiControls, CopyButton, FaultItems } from '../../site/page/elements.tsx';
@@ -20,6 +21,7 @@ import { BlockedNotice } from '../page/message-page.tsx';
 import { adviceOf, listAuthors } from './advice.tsx';
 import { Checklist } from '../page/checklist.tsx';
 import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
+import { type FormShelf, shelfField, ShelfField } from './shelf.tsx';
 import { Preview, type PreviewProps } from '../page/preview.tsx';
 
 /** A message of the interface about the result of a form. */
@@ -36,6 +38,8 @@ export interface FilledForm {
   readonly base: string;
   /** The note to the reviewers; nobody else reads it. */
   readonly note: string;
+  /** The words to find a bot by. */
+  readonly find: string;
   /** The fields that both the page and the proposal changed, with the current value of the page. */
   readonly conflicts: ReadonlyMap<FieldName, string>;
   /** The last decision, if it asks for changes or declines; null otherwise. */
@@ -50,6 +54,8 @@ export interface FilledForm {
 interface AddPageProps extends PreviewProps, FilledForm {
   readonly file: FormFile;
   readonly images: readonly FormImage[];
+  /** Undefined for a form without a list of bots. */
+  readonly shelf: FormShelf | undefined;
   /** The treatment of a proposal; `off` if the form cannot be sent here. */
   readonly policy: ProposalPolicy;
   /** The median time to a decision, in milliseconds; undefined without recent decisions. */
@@ -62,7 +68,7 @@ interface AddPageProps extends PreviewProps, FilledForm {
 
 /** A form that creates or changes a file of the catalogue. */
 export function AddPage(props: AddPageProps): VNode {
-  const { form, texts, file, isSent, policy, medianWaitMs, conflicts, answer, message } = props;
+  const { form, texts, file, isSent, policy, medianWaitMs, conflicts, answer, message, shelf } = props;
   const { viewer } = useVisit();
   const { kind, mode, groups, action } = form;
   const { t, text, href, duration } = useLanguage();
@@ -133,7 +139,7 @@ export function AddPage(props: AddPageProps): VNode {
         <input type="hidden" name="base" value={form.base} />
         {/* The Enter key presses the first button of a form. */}
         <p hidden>
-          <button type="submit" />
+          <button type="submit" {...(shelf && { name: shelfField, value: 'find' })} />
         </p>
         <div class="columns">
           <div class="fields">
@@ -364,15 +370,21 @@ function Summary({ form, file: { faults } }: AddPageProps): VNode {
 
 /** The result of a form: a preview, its checklist and the changes. */
 function Outcome(props: AddPageProps): VNode {
-  const { t } = useLanguage();
-  const { form, texts, base, findings, changes, policy } = props;
+  const { t, text } = useLanguage();
+  const { form, texts, base, findings, changes, policy, shelf } = props;
   const isProfile = form.kind === 'profile';
+  const title = texts.title || text('field.title');
   const listed = (['avatar', 'cover', 'preview', 'page'] as const).map((name) => {
     return { name, isDone: texts[name] !== undefined && texts[name].trim() !== '', href: `#${name}` };
   });
   return (
     <>
       <h2 id="outcome-title">{t(isProfile ? 'edit.change' : 'add.preview')}</h2>
+      {shelf && (
+        <div inert>
+          <Shelves tiles={[{ ...shelf.tile, path: '', title, line: texts.description ?? '' }]} heading="h3" />
+        </div>
+      )}
       {!isProfile && <Preview {...props} retry="add.busy" />}
       {form.schema === 'main-page' && <Checklist items={listed} />}
       {changes && !isProfile && <h2>{t('edit.change')}</h2>}
@@ -493,7 +505,7 @@ function LabelledField(props: FieldProps): VNode {
   }
   return (
     <div class="field">
-      <label for={name}>
+      <label for={kind === 'bots' ? 'find' : name}>
         {label} {required && <span class="muted">({t('add.required')})</span>}
       </label>
       <Control {...props} fault={fault} />
@@ -538,6 +550,7 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
   const { name, hint, kind, placeholder } = props.field;
   const { languages } = props.form;
   const text = props.texts[name] ?? '';
+  if (kind === 'bots' && props.shelf) return <ShelfField shelf={props.shelf} action={props.form.action} />;
   const common = {
     id: name,
     name,

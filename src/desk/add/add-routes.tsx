@@ -27,6 +27,7 @@ import {
   type FieldTexts,
   findPlace,
   readFieldTexts,
+  splitWords,
   toFrontMatter,
   withSchemes,
 } from './fields.ts';
@@ -45,6 +46,7 @@ import {
   proposalParameter,
   readPlaceTexts,
 } from './forms.ts';
+import { changeShelf, fillShelf, shelfField } from './shelf.tsx';
 import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
 
 /**
@@ -112,6 +114,7 @@ function withLaterAuthor(form: Form): Form {
 async function fillInForm(ctx: Context, { proposals, viewerOf }: DeskParts, form: Form): Promise<FilledForm> {
   const asListed = {
     note: '',
+    find: '',
     conflicts: new Map(),
     answer: null,
     isTyped: false,
@@ -218,7 +221,8 @@ function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage 
   }
   if (isOtherLanguage && listDescriptions(opened.form).includes(texts.description))
     texts.description = opened.form.texts.description ?? '';
-  const [author, moved] = [fields.get(addedAuthor), fields.get(movedField)];
+  const [author, moved, step] = [fields.get(addedAuthor), fields.get(movedField), fields.get(shelfField)];
+  if (step !== null) texts.bots = changeShelf(splitWords(texts.bots ?? ''), step).join(' ');
   if (author !== null) texts.authors = `${texts.authors ?? ''} ${author}`.trim();
   if (moved === 'invite' || moved === 'website') {
     texts.support = texts[moved] ?? '';
@@ -231,8 +235,9 @@ function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage 
     texts: complete,
     base: fields.get('base') ?? '',
     note,
+    find: fields.get('find') ?? '',
     isTyped: true,
-    isSent: moved === null && (!isOtherLanguage || fields.get(sentField) !== null),
+    isSent: moved === null && ((step === null && !isOtherLanguage) || fields.get(sentField) !== null),
   };
 }
 
@@ -276,6 +281,10 @@ async function show(ctx: Context, parts: DeskParts, filled: FilledForm, status =
       : [];
   const changes = form.mode === 'edit' || form.kind === 'profile' ? compareFile(form, file) : null;
   if (changes) await compareWords(changes.pages);
+  const { wanted } = language;
+  const shelf = form.groups.flat().some(({ kind }) => kind === 'bots')
+    ? await fillShelf(parts, texts, filled.find, { wanted, client: ctx.ip })
+    : undefined;
   const medianWaitMs = proposals?.list.medianWaitMs();
   const props = {
     ...filled,
@@ -283,6 +292,7 @@ async function show(ctx: Context, parts: DeskParts, filled: FilledForm, status =
     page: file.page,
     images,
     preview,
+    shelf,
     html,
     policy,
     medianWaitMs,

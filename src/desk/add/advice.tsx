@@ -1,9 +1,10 @@
 import type { RenderableProps, VNode } from 'preact';
 import { isExpiring } from '../../bot/address.ts';
-import { type InvitePermissions, findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
+import { findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
 import { findImages } from '../../catalogue/store/bot-index.ts';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
-import { namePermissions, OtherScopes, withoutBidiControls, BotImage } from '../../site/page/elements.tsx';
+import { withoutBidiControls, BotImage } from '../../site/page/elements.tsx';
+import { BriefPermissions, OtherScopes } from '../../site/page/permissions.tsx';
 import { type FieldName, type FieldTexts, type FormField, parseValue, splitWords } from './fields.ts';
 import type { Form, FormFile, FormImage } from './forms.ts';
 
@@ -44,29 +45,12 @@ function InviteAdvice(props: AdviceProps): VNode | null {
   if (other !== undefined) return <Warning>{t('advice.otherBot', { id: other })}</Warning>;
   const asked = readInvite(invite);
   if (asked === undefined) return <p class="asks">{t('advice.notReadable')}</p>;
-  if (asked.fullControl) return <Warning>{t('advice.fullControl')}</Warning>;
-  return <Asked {...asked} />;
-}
-
-/** The permissions of an invite link without Administrator, harmful ones first. */
-function Asked({ permissions, joins, scopes }: InvitePermissions): VNode {
-  const { t } = useLanguage();
-  if (!joins) return <p class="asks">{t('permissions.commandsOnly')}</p>;
-  if (typeof permissions === 'string') return <p class="asks">{t(`permissions.${permissions}`)}</p>;
-  const named = namePermissions(permissions, t);
-  const harmful = named.filter(({ isHarmful }) => isHarmful).length;
   return (
-    <div class="asks">
-      <p>{t('advice.asks', { harmful, others: named.length - harmful })}</p>
-      <ul>
-        {named.map(({ key, name, isHarmful }) => (
-          <li key={key} class={isHarmful ? 'tag harm' : 'tag'}>
-            {name}
-          </li>
-        ))}
-      </ul>
-      <OtherScopes scopes={scopes} />
-    </div>
+    <>
+      {asked.fullControl && <Warning>{t('advice.fullControl')}</Warning>}
+      <BriefPermissions invite={invite} />
+      <OtherScopes scopes={asked.scopes} />
+    </>
   );
 }
 

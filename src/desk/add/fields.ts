@@ -10,6 +10,7 @@ export interface FormField {
     | 'text'
     | 'link'
     | 'ids'
+    | 'bots'
     | 'links'
     | 'lines'
     | 'page'
@@ -47,7 +48,7 @@ const fields: Readonly<Record<FieldName, Omit<FormField, 'name'>>> = {
   title: { kind: 'text', required: true, fault: 'fault.title' },
   description: { kind: 'text', required: true, fault: 'fault.description', hint: 'hint.description' },
   category: { kind: 'category', required: true, fault: 'fault.category' },
-  bots: { kind: 'ids', required: true, fault: 'fault.bots', hint: 'hint.bots' },
+  bots: { kind: 'bots', required: true, fault: 'fault.bots', hint: 'hint.bots' },
   authors: { kind: 'ids', required: true, fault: 'fault.authors', hint: 'hint.authors' },
   invite: { ...link, required: true, hint: 'hint.invite' },
   website: link,
@@ -126,6 +127,7 @@ export function parseValue({ name, kind, required = false }: FormField, texts: F
     case 'switch':
       return texts[name] !== undefined;
     case 'ids':
+    case 'bots':
       return splitWords(text);
     case 'links':
       return splitLinks(text).map(toLink);

@@ -150,19 +150,18 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
     translationFields: collectionFields.filter(([field]) => field?.name !== 'bots'),
     toPath: (name, locale) =>
       parseCollectionName(`${name}.${locale}.md`) && formatCollectionPath(name, locale),
-    find: ({ collections }, { subject }) => {
-      return { owners: [], locales: [...(collections.all.get(subject)?.contents.keys() ?? [])] };
-    },
+    find: ({ collections }, { subject, viewer }) => ({
+      owners: [],
+      locales: [...(collections.all.get(subject)?.contents.keys() ?? [])],
+      ...(subject === '' && viewer && { source: `---\n{"by": "${viewer.id}"}\n---\n` }),
+    }),
     findFaults({ bots, collections }, { mode }, { collection = '', bots: ids = '' }) {
       const exists = mode === 'add' && collections.all.has(collection.trim());
       // Bots that are removed later are left out.
-      const unlisted = splitWords(ids).filter(
-        (id) => parseBotId(id) !== undefined && bots.get(id as BotId) === undefined,
-      );
-      const values = { ids: unlisted.slice(0, 30).join(', ') };
+      const isUnlisted = splitWords(ids).some((id) => bots.get(id as BotId) === undefined);
       return {
         ...(exists && { collection: { key: 'fault.collectionExists' } }),
-        ...(unlisted.length > 0 && { bots: { key: 'fault.unlisted', values } }),
+        ...(isUnlisted && { bots: { key: 'fault.unlisted' } }),
       };
     },
   },

@@ -10,16 +10,19 @@ import {
   withoutBidiControls,
 } from '../../site/page/elements.tsx';
 import { useLanguage } from '../../site/page/page-context.tsx';
+import { BriefPermissions } from '../../site/page/permissions.tsx';
 
 export interface PreviewProps extends Pick<ProseProps, 'html' | 'retry'> {
   /** Undefined for files that do not belong to a bot. */
   readonly preview: Pick<ListedBot, 'bot' | 'locale' | 'authors'> | undefined;
   /** The source of the rendered text. */
   readonly page: string;
+  /** Whether the label of permissions is below the card. */
+  readonly hasLabel?: boolean;
 }
 
 /** The card and the page of a bot as they will look. Links of the card are disabled. */
-export function Preview({ preview, page, ...rendered }: PreviewProps): VNode | null {
+export function Preview({ preview, page, hasLabel = false, ...rendered }: PreviewProps): VNode | null {
   const { text, locale: own } = useLanguage();
   if (preview === undefined) return page === '' ? null : <Prose {...rendered} locale={own} text={page} />;
   const { bot, locale } = preview;
@@ -29,6 +32,7 @@ export function Preview({ preview, page, ...rendered }: PreviewProps): VNode | n
       <ul class="cards" inert>
         <Card {...preview} count={undefined} growth={undefined} heading="h3" />
       </ul>
+      {hasLabel && <BriefPermissions invite={bot.invite} />}
       <div class="page-preview stack" role="group" aria-label={text('add.preview')} tabIndex={0}>
         <div class="stack" lang={locale} dir={directionOf(locale)}>
           <p class="name">{withoutBidiControls(name)}</p>

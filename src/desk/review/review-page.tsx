@@ -122,7 +122,11 @@ function Previews({ previews }: ReviewPageProps): VNode {
         {pair.map(({ side, preview }) => (
           <div key={side}>
             <h3>{t(`review.${side}`)}</h3>
-            {preview ? <Preview {...preview} /> : <p class="notice">{t('review.notShown')}</p>}
+            {preview ? (
+              <Preview {...preview} hasLabel={i === 0} />
+            ) : (
+              <p class="notice">{t('review.notShown')}</p>
+            )}
           </div>
         ))}
       </div>

@@ -1,7 +1,6 @@
 import type { BotRecord } from '../../../schemas/types.ts';
 import { toInviteKey, toNameKeys } from '../../bot/likeness.ts';
 import type { BotId } from '../../bot/id.ts';
-import { splitByHarm } from '../../bot/invite.ts';
 import { english, type Locale } from '../../bot/locale.ts';
 import { listElement } from '../../bot/record.ts';
 import {
@@ -79,7 +78,7 @@ export function findRisk({ invite, details, findings }: Review): (typeof risks)[
   if (details.conflicts.length > 0) return 'conflicts';
   const severity = findings[0]?.severity ?? 'none';
   if (severity === 'error' || severity === 'warning') return severity;
-  if (splitByHarm(invite.added)[0].length > 0) return 'harmful';
+  if (invite.added.groups.some(({ isHarmful }) => isHarmful)) return 'harmful';
   return invite.isUnknown ? 'unknown-link' : severity;
 }
 

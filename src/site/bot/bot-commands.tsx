@@ -1,98 +1,230 @@
 import type { VNode } from 'preact';
-import type { Command, CommandNames, CommandOption } from '../../../schemas/types.ts';
-import { type Locale, findLanguages } from '../../bot/locale.ts';
-import { useLanguage } from '../page/page-context.tsx';
-import { withoutBidiControls } from '../page/elements.tsx';
+import type { BotListElement, Command, CommandNames, CommandOption } from '../../../schemas/types.ts';
+import { type Locale, chooseLocale, findLanguages } from '../../bot/locale.ts';
+import { maxQueryLength } from '../../catalogue/lists/parameters.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { findKnownBot, parseQuery } from '../../http/request.ts';
+import { Ledge } from '../front/card.tsx';
+import { withParameter } from '../page/addresses.ts';
+import { Breadcrumb, NameLink, PageLinks, withoutBidiControls } from '../page/elements.tsx';
+import { type AddPage, pickPage } from '../page/html-response.ts';
+import { Layout } from '../page/layout.tsx';
+import { type PageParts, useLanguage } from '../page/page-context.tsx';
 
 /** A command as it is used: each subcommand is one. */
-interface Usage {
+export interface Usage {
   /** The text to type, or the entry of a menu. */
   readonly name: string;
-  readonly options: readonly CommandOption[];
-  readonly described: Command | CommandOption;
+  /** The options in brackets, unless they are required. */
+  readonly options: readonly string[];
+  readonly description: string;
+  /** Whether the description is in the reader's language. */
+  readonly isTranslated: boolean;
   readonly isAdult: boolean;
 }
 
-/** The commands of a bot, folded, in the language of the reader. A script filters them by words. */
-export function BotCommands(props: {
-  readonly id: string;
-  readonly commands: readonly Command[];
-}): VNode | null {
-  const { id, commands } = props;
-  const { t, text, integer, locale, href } = useLanguage();
-  if (commands.length === 0) return null;
-  const all = commands.flatMap((command) => listUsages(command, locale));
-  return (
-    <details class="panel commands">
-      <summary>
-        <h2>{t('bot.commands')}</h2> <small class="muted">{integer(all.length)}</small>
-      </summary>
-      {all.length > maxUsages && (
-        <p class="muted">
-          {t('bot.firstCommands', { shown: maxUsages, count: all.length })}{' '}
-          <a href={href(`/api/v2/bots/${id}/commands`)}>{t('shelf.seeAll')}</a>
-        </p>
-      )}
-      {all.length >= minToFilter && (
-        <input
-          type="search"
-          hidden
-          aria-label={text('bot.findCommand')}
-          placeholder={text('bot.findCommand')}
-        />
-      )}
-      <ul lang="">
-        {all.slice(0, maxUsages).map(({ name, options, described, isAdult }) => {
-          const about = findLocalized(described.description_localizations, locale);
-          return (
-            <li key={name}>
-              <code dir="auto">
-                {name}
-                {options.map((option) => (
-                  <i key={option.name}> {formatOption(option, locale)}</i>
-                ))}
-              </code>{' '}
-              {isAdult && <span class="tag adult">{t('bot.adult')}</span>}{' '}
-              <span dir="auto" lang={about === undefined ? undefined : locale}>
-                {withoutBidiControls(about ?? described.description ?? '')}
-              </span>
-            </li>
-          );
-        })}
-      </ul>
-    </details>
-  );
-}
-
-/** Maximum number of usages; more would make the page too large. */
-const maxUsages = 80;
-const minToFilter = 8;
-
-function listUsages(command: Command, locale: Locale): Usage[] {
-  const { type = 1, nsfw: isAdult = false } = command;
-  const list = (described: Command | CommandOption, before: string): Usage[] => {
-    const own = findLocalized(described.name_localizations, locale) ?? described.name;
-    const name = withoutBidiControls(before + own);
-    const options = described.options ?? [];
-    const inner = options.filter((option) => option.type === subcommand || option.type === group);
-    if (inner.length > 0) return inner.flatMap((option) => list(option, `${name} `));
-    return [{ name, options, described, isAdult }];
-  };
-  // The other types are entries of menus.
-  return list(command, type === typed ? '/' : '');
+/** Returns the commands of a bot in the language of the reader. */
+export function listUsages({ commands }: Pick<IndexedBot, 'commands'>, locale: Locale): Usage[] {
+  const all = JSON.parse(String(commands ?? '[]')) as Command[];
+  return all.flatMap((command) => {
+    const list = (described: Command | CommandOption, before: string): Usage[] => {
+      const name = before + localizeName(described, locale);
+      const options = described.options ?? [];
+      const inner = options.filter(({ type }) => type === subcommand || type === group);
+      if (inner.length > 0) return inner.flatMap((option) => list(option, `${name} `));
+      const own = findLocalized(described.description_localizations, locale);
+      return [
+        {
+          name,
+          options: options.map((option) => formatOption(option, locale)),
+          description: withoutBidiControls(own ?? described.description ?? ''),
+          isTranslated: own !== undefined,
+          isAdult: command.nsfw ?? false,
+        },
+      ];
+    };
+    // The other types are entries of menus.
+    return list(command, (command.type ?? typed) === typed ? '/' : '');
+  });
 }
 
 /** Numbers of types of commands, and of options, in Discord's API. */
 const typed = 1;
 const [subcommand, group] = [1, 2];
 
-function formatOption({ name, name_localizations, required = false }: CommandOption, locale: Locale): string {
-  const own = withoutBidiControls(findLocalized(name_localizations, locale) ?? name);
-  return required ? own : `[${own}]`;
+function formatOption(option: CommandOption, locale: Locale): string {
+  const name = localizeName(option, locale);
+  return option.required ? name : `[${name}]`;
+}
+
+function localizeName({ name, name_localizations }: Command | CommandOption, locale: Locale): string {
+  return withoutBidiControls(findLocalized(name_localizations, locale) ?? name);
 }
 
 /** Returns the text in the language nearest to the reader's; undefined without texts. */
 function findLocalized(texts: CommandNames | null = {}, locale: Locale): string | undefined {
   const [nearest = ''] = findLanguages([locale], Object.keys(texts ?? {}) as Locale[]);
   return texts?.[nearest];
+}
+
+/** Returns the path of the page with all commands of a bot. */
+export function toCommandsPath(id: string): string {
+  return `/bots/${id}/commands`;
+}
+
+/** The first commands of a bot, with a link to all of them. */
+export function BotCommands(props: { readonly id: string; readonly usages: readonly Usage[] }): VNode | null {
+  const { id, usages } = props;
+  const { t, href } = useLanguage();
+  const { length: count } = usages;
+  if (count === 0) return null;
+  return (
+    <section aria-labelledby="commands">
+      <div class="shelf-head">
+        <h2 id="commands">{t('bot.commands')}</h2>
+        {count > shownCommands && <a href={href(toCommandsPath(id))}>{t('bot.allCommands', { count })}</a>}
+      </div>
+      <ul class="commands-list" lang="">
+        {usages.slice(0, shownCommands).map((usage) => (
+          <li key={usage.name}>
+            <UsageCode {...usage} />
+            <UsageText {...usage} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The number of commands on the page of a bot. */
+const shownCommands = 8;
+
+function UsageCode({ name, options }: Usage): VNode {
+  return (
+    <code dir="auto">
+      <b>{name}</b>
+      {options.map((option) => ` ${option}`)}
+    </code>
+  );
+}
+
+function UsageText({ description, isTranslated, isAdult }: Usage): VNode {
+  const { t, locale } = useLanguage();
+  return (
+    <span dir="auto" lang={isTranslated ? locale : undefined}>
+      {isAdult && <span class="tag adult">{t('bot.adult')}</span>} {description}
+    </span>
+  );
+}
+
+/** Adds the page with all commands of a bot, which the parameter `q` searches. */
+export function addCommandsPage(addPage: AddPage, { site, bots }: PageParts): void {
+  addPage(toCommandsPath(':id'), (ctx) => {
+    const indexed = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { id, facts } = indexed;
+    if (indexed.commands === null) throw new ProblemError('not-found', `no commands of ${id} are known`);
+    const { locale: own, wanted } = site.languages.of(ctx);
+    const query = parseQuery(ctx);
+    const q = (query.get('q') ?? '').slice(0, maxQueryLength).toWellFormed().trim();
+    const locale = chooseLocale(facts.locales, wanted) as Locale;
+    return {
+      key: { commands: id, q, page: query.get('page'), locale },
+      entry: () => bots.get(id),
+      render: async () => {
+        const usages = listUsages(indexed, own);
+        const found = usages.filter((usage) => matches(usage, q));
+        const shown = { ...pickPage(ctx, found), count: usages.length };
+        return <CommandsPage {...{ ...shown, bot: parseListElement(indexed), locale, q }} />;
+      },
+    };
+  });
+}
+
+/** Whether a command has all words of a search. */
+function matches({ name, options, description }: Usage, q: string): boolean {
+  const text = [name, ...options, description].join(' ').toLowerCase();
+  return q
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+interface CommandsPageProps extends ReturnType<typeof pickPage<Usage>> {
+  readonly bot: BotListElement;
+  /** The language in which the bot is named. */
+  readonly locale: Locale;
+  readonly q: string;
+  /** The number of all commands. */
+  readonly count: number;
+}
+
+function CommandsPage({ bot, locale, q, count, shown, page, pages }: CommandsPageProps): VNode {
+  const { t, text, href } = useLanguage();
+  const { id, category } = bot;
+  const name = withoutBidiControls(bot.contents[locale]?.name ?? '');
+  const own = toCommandsPath(id);
+  const path = q === '' ? own : withParameter(own, 'q', q);
+  return (
+    <Layout
+      title={`${text('bot.commands')} · ${name}`}
+      isUnlisted
+      category={category}
+      head={
+        <>
+          <Breadcrumb category={category}>
+            <li>
+              <NameLink path={`/bots/${id}`} name={name} />
+            </li>
+          </Breadcrumb>
+          <h1 id="commands">{t('bot.commands')}</h1>
+          <p>{t('bot.commandCount', { count })}</p>
+        </>
+      }
+      beside={<Ledge bots={[bot]} size={72} />}
+    >
+      <form class="search find" action={href(own)}>
+        <label class="out-of-sight" for="find">
+          {t('bot.findCommand')}
+        </label>
+        <input
+          id="find"
+          type="search"
+          name="q"
+          value={q}
+          maxLength={maxQueryLength}
+          placeholder={text('bot.findCommand')}
+        />
+        <button type="submit">{t('search.button')}</button>
+      </form>
+      {shown.length === 0 ? (
+        <p>{t('bot.noCommand', { q })}</p>
+      ) : (
+        <table class="rows" aria-labelledby="commands">
+          <thead>
+            <tr>
+              <th scope="col">{t('bot.command')}</th>
+              <th scope="col">{t('bot.what')}</th>
+            </tr>
+          </thead>
+          <tbody lang="">
+            {shown.map((usage) => (
+              <tr key={usage.name}>
+                <td class="stay">
+                  <UsageCode {...usage} />
+                </td>
+                <td>
+                  <UsageText {...usage} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <PageLinks
+        {...{ page, pages }}
+        pathOf={(number) => href(withParameter(path, 'page', String(number)))}
+      />
+    </Layout>
+  );
 }

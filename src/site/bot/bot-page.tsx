@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import type { Category, Command } from '../../../schemas/types.ts';
+import type { Category } from '../../../schemas/types.ts';
 import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { toNameSlug } from '../../bot/likeness.ts';
@@ -14,11 +14,12 @@ import {
   listPageImages,
 } from '../../catalogue/store/bot-index.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
+import type { ImagePlace } from '../../images/store.ts';
 import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/changed-fields.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.ts';
-import { formatFrontPath, noQuery } from '../front/front-query.ts';
+import { formatFrontPath, isFront, noQuery, readFrontQuery } from '../front/front-query.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { Html, RenderedText } from '../markdown/markdown.ts';
 import {
@@ -29,19 +30,13 @@ import {
   toPathInLanguage,
   withLocale,
 } from '../page/addresses.ts';
-import {
-  BotImage,
-  Breadcrumb,
-  FaultItems,
-  listNamedAuthors,
-  Prose,
-  withoutBidiControls,
-} from '../page/elements.tsx';
+import { BotImage, FaultItems, listNamedAuthors, Prose, withoutBidiControls } from '../page/elements.tsx';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageView, sendOnce } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { BotCommands } from './bot-commands.tsx';
+import { PermissionLabel } from '../page/permissions.tsx';
+import { addCommandsPage, BotCommands, listUsages, type Usage } from './bot-commands.tsx';
 import {
   BotFacts,
   type BotFactsProps,
@@ -52,9 +47,8 @@ import {
   type PanelsProps,
   type ShownBot,
 } from './bot-panels.tsx';
-import { Permissions } from './permissions.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
-import { formatShareCardAddress } from './share.tsx';
+import { formatShareCardAddress, nameReviewer } from './share.tsx';
 
 /** Adds the pages of bots. A path with a bot's name leads to its page, or to a list of all bots of that name. */
 export function addBotPages(addPage: AddPage, parts: PageParts): void {
@@ -63,7 +57,8 @@ export function addBotPages(addPage: AddPage, parts: PageParts): void {
   const shortened = basePathOf(site.baseUrl) === '/bots' ? '/' : '/?sort=popular';
   addPage('/bots', (ctx) => {
     ctx.status = 301;
-    return shortened;
+    const query = readFrontQuery(parseQuery(ctx), undefined);
+    return isFront(query) ? shortened : formatFrontPath(query);
   });
   addPage('/bots/:id', async (ctx) => {
     const { id: text = '' } = ctx.params;
@@ -76,6 +71,7 @@ export function addBotPages(addPage: AddPage, parts: PageParts): void {
     sendOnce(ctx, { site, viewer: null }, <FaultyBotPage {...{ id: text, faults }} />, 404);
     return undefined;
   });
+  addCommandsPage(addPage, parts);
 }
 
 /** Returns the view of a bot's page, in the language and with the images that the request selects. */
@@ -97,7 +93,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     const { name = '', page: text = '' } = bot.contents[locale] ?? {};
     const rendered = await markdown.render({ text, name, images: listPageImages(indexed) });
     const trust = await readBotTrust(parts, id, locale);
-    const reviewer = trust.review && authors.findProfile(trust.review.reviewer)?.name;
+    const review = nameReviewer(parts, trust);
     const isRead = await countHistory.isRead('recent');
     const today = countHistory.present();
     const languages = [locale, ...facts.locales, site.settings.language, english];
@@ -109,16 +105,16 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     });
     return (
       <BotPage
-        {...{ bot, ...shown, rendered, similar }}
+        {...{ bot, ...shown, rendered, similar, review }}
         authors={listNamedAuthors(authors, bot.authors)}
-        review={reviewer === undefined || !trust.review ? undefined : { ...trust.review, reviewer }}
         facts={{
           count: counts.count(id),
           growth: counts.growth(id),
           reportedAge: computeAge(counts.reportedAt(id)),
           editedAge: computeAge(facts.edited) ?? 0,
         }}
-        commands={JSON.parse(String(indexed.commands ?? '[]')) as Command[]}
+        screenshots={bot.images.preview.flatMap((url) => parts.findImage(url) ?? [])}
+        usages={listUsages(indexed, language.locale)}
         panels={{
           trustChanges: trust.changes,
           counts: isRead ? countHistory.counts(id, today - chartDays + 1, today) : [],
@@ -127,7 +123,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
             .slice(0, maxCollections)
             .map(({ collection }) => showCollection(collection, [language.locale])),
         }}
-        shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale)}
+        shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale, review)}
         faults={site.live ? parts.store.faultsOf(id) : []}
       />
     );
@@ -151,9 +147,10 @@ export interface BotPageProps extends Omit<BotHeadProps, 'name' | 'description'>
   readonly isForeign: boolean;
   /** The bot's page in the language in which it is shown. */
   readonly rendered: RenderedText;
-  readonly facts: Omit<BotFactsProps, 'bot' | 'locale'>;
-  readonly commands: readonly Command[];
-  readonly panels: Omit<PanelsProps, 'bot' | 'headings' | 'reportedAge'>;
+  readonly facts: Omit<BotFactsProps, 'bot' | 'locale' | 'commandCount'>;
+  readonly screenshots: readonly ImagePlace[];
+  readonly usages: readonly Usage[];
+  readonly panels: Omit<PanelsProps, 'bot' | 'reportedAge'>;
   readonly similar: readonly ListedBot[];
   /** The address of the share card; undefined if images are not made. */
   readonly shareCard: string | undefined;
@@ -162,31 +159,36 @@ export interface BotPageProps extends Omit<BotHeadProps, 'name' | 'description'>
 }
 
 export function BotPage(props: BotPageProps): VNode {
-  const { bot, locale, blurImages, rendered, authors, review, facts, shareCard, faults } = props;
+  const { bot, locale, blurImages, rendered, authors, review, facts, usages, shareCard, faults } = props;
   const { site } = useVisit();
   const { text, categoryTitle } = useLanguage();
   const { name: given = '', description: about = '', page = '' } = bot.contents[locale] ?? {};
   const [name, description] = [withoutBidiControls(given), withoutBidiControls(about)];
   const shown = { bot, locale, name, description };
-  const { html, headings } = rendered;
+  const { html } = rendered;
   const feed = { title: text('changes.of', { name }), path: toFeedPath('bot', bot.id) };
   const described = { ...shown, site, authors, shareCard, count: facts.count };
   const meta = { ...createBotMeta(described, categoryTitle(bot.category)), feed };
   return (
-    <Layout meta={meta} script="copyScript">
-      <Breadcrumb category={bot.category} />
+    <Layout
+      meta={meta}
+      script="copyScript"
+      category={bot.category}
+      wall={<BotHead {...{ ...shown, blurImages, authors, review }} />}
+    >
       <article class="bot">
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
-        <BotHead {...{ ...shown, blurImages, authors, review }} />
-        <BotFacts {...{ bot, locale, ...facts }} />
+        <BotFacts {...{ bot, locale, ...facts }} commandCount={usages.length} />
         {props.isForeign && <OtherLanguage {...shown} />}
         {blurImages && <Veil {...{ bot, html }} />}
+        <Screenshots {...{ ...props, name }} />
         <div class="bot-body">
-          <Screenshots {...{ bot, name, blurImages }} />
-          <Permissions invite={bot.invite} />
-          <Prose {...{ locale, html, blurImages }} text={page} />
-          <BotCommands id={bot.id} commands={props.commands} />
-          <BotPanels {...{ bot, headings, ...props.panels }} reportedAge={facts.reportedAge} />
+          <PermissionLabel invite={bot.invite} />
+          <div class="bot-text">
+            <Prose {...{ locale, html, blurImages }} text={page} />
+            <BotCommands id={bot.id} usages={usages} />
+          </div>
+          <BotPanels {...{ bot, ...props.panels }} reportedAge={facts.reportedAge} />
         </div>
         <Listing {...shown} />
       </article>
@@ -227,15 +229,15 @@ function Veil({ bot, html }: Pick<ShownBot, 'bot'> & { readonly html: Html }): V
   );
 }
 
-/** Screenshots in one scrolling row. Each opens in place under its own address; the browser's back button closes it. */
-function Screenshots({
-  bot,
-  blurImages,
-  name,
-}: Pick<ShownBot, 'bot' | 'name'> & Pick<BotPageProps, 'blurImages'>): VNode | null {
+type ScreenshotsProps = Pick<BotPageProps, 'screenshots' | 'blurImages'> & Pick<ShownBot, 'name'>;
+
+/**
+ * Screenshots in one scrolling row. Each opens in place under its own address, with links to the next ones; the
+ * browser's back button closes it.
+ */
+function Screenshots({ screenshots, blurImages, name }: ScreenshotsProps): VNode | null {
   const { t, text } = useLanguage();
-  const images = bot.cachedImages.preview;
-  if (images.length === 0) return null;
+  if (screenshots.length === 0) return null;
   const label = (i: number): string => text('bot.screenshot', { number: i + 1, name });
   return (
     <section class="screenshots" aria-labelledby="screenshots">
@@ -243,16 +245,15 @@ function Screenshots({
         {t('bot.screenshots')}
       </h2>
       <ul>
-        {images.map((path, i) => (
+        {screenshots.map(({ path, width, height }, i) => (
           <li key={path}>
             <a href={`#screenshot-${i}`}>
               <BotImage
-                path={path}
+                {...{ path, width, height }}
                 alt={label(i)}
-                width={640}
-                height={360}
-                small={320}
-                larger={{ sizes: '(min-width: 60rem) 19rem, 15rem', full: 1280 }}
+                // The smaller copy fits into a square, so an upright image's is narrower than its name says.
+                small={width > smallWidthPx && width >= height ? smallWidthPx : undefined}
+                larger={{ sizes: formatSizes(width / height), full: width }}
                 lazy={i > 2}
                 blurred={blurImages}
               />
@@ -260,26 +261,31 @@ function Screenshots({
           </li>
         ))}
       </ul>
-      {images.map((path, i) => (
-        <a
-          key={path}
-          id={`screenshot-${i}`}
-          class="opened"
-          href="#screenshots"
-          aria-label={text('bot.close')}
-        >
-          <img
-            class={blurImages ? 'veiled' : undefined}
-            src={path}
-            alt=""
-            width="1280"
-            height="720"
-            loading="lazy"
-          />
-        </a>
+      {screenshots.map(({ path, width, height }, i) => (
+        <div key={path} id={`screenshot-${i}`} class="opened">
+          <a class="close" href="#screenshots" aria-label={text('bot.close')}>
+            <img
+              class={blurImages ? 'veiled' : undefined}
+              {...{ src: path, width, height }}
+              alt=""
+              loading="lazy"
+            />
+          </a>
+          {i > 0 && <a class="earlier" href={`#screenshot-${i - 1}`} aria-label={text('list.previous')} />}
+          {i < screenshots.length - 1 && (
+            <a class="later" href={`#screenshot-${i + 1}`} aria-label={text('list.next')} />
+          )}
+        </div>
       ))}
     </section>
   );
+}
+
+const smallWidthPx = 640;
+
+/** Returns the widths of a screenshot of these proportions, whose height assets/site.css sets. */
+function formatSizes(ratio: number): string {
+  return `(max-width: 40rem) ${Math.round(44 * ratio)}vw, ${Math.round(280 * ratio)}px`;
 }
 
 function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode | null {
@@ -287,7 +293,7 @@ function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode
   if (similar.length < 2) return null;
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
-    <section class="similar" aria-labelledby="similar">
+    <section class="shelf similar" aria-labelledby="similar">
       <div class="shelf-head">
         <h2 id="similar">{t('bot.similar')}</h2>
         <a rel="nofollow" href={href(comparePath)}>

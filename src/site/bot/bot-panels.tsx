@@ -5,14 +5,13 @@ import type { BotId } from '../../bot/id.ts';
 import { readInvite } from '../../bot/invite.ts';
 import { type Locale, directionOf } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { AcceptedReview, TrustChange } from '../../catalogue/changes/bot-changes.ts';
+import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt } from '../../counts/count-history.ts';
 import { TrustChangeText } from '../changes/changed-fields.tsx';
 import { formatNoCount, type ListedBot } from '../front/card.tsx';
 import type { ShownCollection } from '../front/collections.ts';
 import { formatOwnName } from '../language/messages.tsx';
-import type { Heading } from '../markdown/html-tree.ts';
 import {
   editPath,
   toAuthorPath,
@@ -22,8 +21,9 @@ import {
   translatePath,
   toSourceAddress,
 } from '../page/addresses.ts';
-import { permissionsId } from './permissions.tsx';
 import {
+  BotImage,
+  Breadcrumb,
   Byline,
   withoutBidiControls,
   CheckMark,
@@ -33,11 +33,14 @@ import {
   type NameLinkProps,
   OwnLink,
   Avatar,
+  toCategoryClass,
 } from '../page/elements.tsx';
 import { reportAddress } from '../page/layout.tsx';
 import { useLanguage, useVisit } from '../page/page-context.tsx';
+import { PermissionSigns } from '../page/permissions.tsx';
+import { toCommandsPath } from './bot-commands.tsx';
 import { CountChart } from './count-chart.tsx';
-import { ShareCodes } from './share.tsx';
+import { formatReview, type NamedReview, ShareCodes } from './share.tsx';
 
 /** A bot in the language of its page. */
 export interface ShownBot {
@@ -56,14 +59,13 @@ export interface PanelsProps {
   readonly counts: readonly CountAt[];
   /** Milliseconds since the bot reported its count. */
   readonly reportedAge: number | undefined;
-  readonly headings: readonly Heading[];
   readonly sameAuthor: readonly IndexedBot[];
   /** Some of the collections that include the bot. */
   readonly collections: readonly ShownCollection[];
 }
 
 /**
- * The column next to a bot's page: recent changes, counts, contents of the page, other bots of the author. On phones
+ * The column next to a bot's page: recent changes, counts, other bots of the author. On phones
  * it follows the page, because a page that arrives later would move it.
  */
 export function BotPanels(props: PanelsProps): VNode {
@@ -72,7 +74,6 @@ export function BotPanels(props: PanelsProps): VNode {
     <aside class="side" aria-label={text('bot.about')}>
       <Lately {...props} />
       <CountsPanel {...props} />
-      <Contents {...props} />
       <More {...props} />
     </aside>
   );
@@ -110,31 +111,6 @@ function CountsPanel({ counts, reportedAge }: PanelsProps): VNode | null {
     </section>
   );
 }
-
-/** Links to the headings of a page with at least three. Those of the second level are shown only if the first level has few. */
-function Contents({ headings }: PanelsProps): VNode | null {
-  const { t } = useLanguage();
-  if (headings.length < minHeadings) return null;
-  const highest = headings.filter(({ level }) => level === 2);
-  const shown = highest.length < minHeadings ? headings.filter(({ level }) => level <= 3) : highest;
-  return (
-    <nav class="panel contents" aria-labelledby="contents">
-      <h2 id="contents">{t('bot.contents')}</h2>
-      <ol>
-        {shown.slice(0, maxHeadings).map(({ id, text }) => (
-          <li key={id}>
-            <a href={`#${id}`}>
-              <bdi>{withoutBidiControls(text)}</bdi>
-            </a>
-          </li>
-        ))}
-      </ol>
-    </nav>
-  );
-}
-
-const minHeadings = 3;
-const maxHeadings = 20;
 
 /** Other bots of the same author, and collections that include the bot. */
 function More({ bot, sameAuthor, collections }: PanelsProps): VNode | null {
@@ -217,70 +193,84 @@ export interface BotHeadProps extends ShownBot {
   /** The authors who have a name. */
   readonly authors: readonly NameLinkProps[];
   /** The last review of the bot, with the reviewer's name; undefined if unknown. */
-  readonly review: (Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string }) | undefined;
+  readonly review: NamedReview | undefined;
 }
 
-/** The top of a bot's page: cover, name, description, and the link to add the bot, at the same height for every bot. */
+/** The wall of a bot's page: name, description, and the link to add the bot; beside them, its pictures. */
 export function BotHead(props: BotHeadProps): VNode {
-  const { bot, locale, blurImages, name, description } = props;
+  const { bot, locale, name, description, authors, review } = props;
   const { t, text } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
-  const { avatar, cover } = bot.cachedImages;
   return (
-    <header class="bot-head">
-      {cover !== null && (
-        <div class="cover">
-          <img class={blurImages ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
-        </div>
-      )}
-      <Avatar
-        {...{ id: bot.id, category: bot.category, name }}
-        image={avatar}
-        size={104}
-        blurred={blurImages}
-      />
-      <div class="title">
+    <div class="wide bot-top">
+      <div class="bot-words">
+        <Breadcrumb category={bot.category} />
         <h1>
           <span {...language}>{name}</span>
           {bot.verified && (
             <a class="verified" href={`#${verifiedId}`} aria-label={text('bot.verifiedMeans')}>
-              <CheckMark size={22} />
+              <CheckMark size={26} />
             </a>
           )}
           {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
         </h1>
-        <Credits {...props} />
         <p class="about" {...language}>
           {description}
         </p>
+        <div class="credits">
+          <Byline {...{ bot, authors }} isLinked />
+          {review !== undefined && <Stamp bot={bot} review={review} />}
+        </div>
+        <Actions bot={bot} />
+        <PermissionSigns invite={bot.invite} id={signsId} />
       </div>
-      <Actions bot={bot} />
-    </header>
+      <Stage {...props} />
+    </div>
   );
 }
 
-/** The authors of the bot, and its last reviewer. */
-function Credits({ bot, authors, review }: BotHeadProps): VNode {
-  const { t, day, href } = useLanguage();
+/** The last review as a stamp, with a link to the changes. It is dashed if the bot was changed since. */
+function Stamp({ bot, review }: Pick<ShownBot, 'bot'> & { readonly review: NamedReview }): VNode {
+  const { t, href, day } = useLanguage();
+  const [first, second] = formatReview(review, t, day);
   return (
-    <div class="credits">
-      <Byline {...{ bot, authors }} isLinked />
-      {review !== undefined && (
-        <p>
-          {t('bot.reviewedBy', {
-            name: <bdi>{withoutBidiControls(review.reviewer)}</bdi>,
-            day: day(review.time),
-          })}
-          {review.changed !== undefined && (
-            <>
-              {' · '}
-              <a href={href(`/bots/${bot.id}/changes`)}>
-                {t('bot.changedSince', { day: day(review.changed) })}
-              </a>
-            </>
-          )}
-        </p>
+    <a
+      class={review.changed === undefined ? 'stamp' : 'stamp changed'}
+      href={href(toChangesPath(bot.id as BotId))}
+    >
+      {first} <b>{second}</b>
+    </a>
+  );
+}
+
+/** The cover with the avatar before it, or else the avatar alone. */
+function Stage({ bot, name, blurImages }: BotHeadProps): VNode {
+  const { id, category } = bot;
+  const { avatar, cover } = bot.cachedImages;
+  return (
+    <div class="stage">
+      {cover !== null && (
+        <div class="cover">
+          <BotImage
+            path={cover}
+            alt=""
+            width={960}
+            height={600}
+            small={640}
+            larger={{ sizes: '(min-width: 60rem) 32rem, 92vw', full: 1280 }}
+            lazy={false}
+            blurred={blurImages}
+          />
+        </div>
       )}
+      <span class={`before ${toCategoryClass(category)}`}>
+        <Avatar
+          {...{ id, category, name }}
+          image={avatar}
+          size={cover === null ? 208 : 112}
+          blurred={blurImages}
+        />
+      </span>
     </div>
   );
 }
@@ -290,23 +280,12 @@ const verifiedId = 'verified';
 
 function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecord }): VNode {
   const { t } = useLanguage();
-  const fullControl = readInvite(invite)?.fullControl ?? false;
   return (
     <ul class="actions">
       <li class="invite">
-        <a
-          class="button"
-          href={invite}
-          rel="nofollow ugc noopener"
-          aria-describedby={fullControl ? 'full-control' : undefined}
-        >
+        <a class="button" href={invite} rel="nofollow ugc noopener" aria-describedby={signsId}>
           {t('bot.invite')}
         </a>
-        {fullControl && (
-          <a id="full-control" class="warning" href={`#${permissionsId}`}>
-            {t('permissions.fullControl')}
-          </a>
-        )}
       </li>
       {support !== null && <OwnLink href={support}>{t('bot.support')}</OwnLink>}
       {website !== null && <OwnLink href={website}>{t('bot.website')}</OwnLink>}
@@ -314,12 +293,17 @@ function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecor
   );
 }
 
+/** The id of the link that names what the bot can do harm to. */
+const signsId = 'signs';
+
 export interface BotFactsProps extends Pick<ListedBot, 'count' | 'growth'> {
   readonly bot: BotRecord;
   readonly locale: Locale;
   /** Milliseconds since the bot reported its count, and since its listing was updated. */
   readonly reportedAge: number | undefined;
   readonly editedAge: number;
+  /** The number of its commands; 0 if they are not known. */
+  readonly commandCount: number;
 }
 
 /** The facts for deciding whether to try a bot: always the same six, with a dash for unknown ones. */
@@ -386,11 +370,15 @@ function useSource({ codehost }: ListedBot['bot']): VNode | null {
   );
 }
 
-/** Describes how a bot is used, by its record and its invite link; empty if these do not say. Only for components. */
-export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VNode | null {
-  const { t } = useLanguage();
+/** Describes how a bot is used, by its commands, its record and its invite link; empty if these do not say. Only for components. */
+export function useUsage({
+  bot,
+  locale,
+  commandCount: count = 0,
+}: Pick<ListedBot, 'bot' | 'locale'> & Partial<Pick<BotFactsProps, 'commandCount'>>): VNode | null {
+  const { t, href } = useLanguage();
   const { prefix, customisable, mentionable } = bot.trigger;
-  const hasCommands = readInvite(bot.invite)?.commands ?? false;
+  const hasCommands = count > 0 || (readInvite(bot.invite)?.commands ?? false);
   const hasPrefix = prefix.length > 0;
   if (!hasPrefix && !mentionable && !hasCommands) return null;
   const mention = <bdi>@{withoutBidiControls(bot.contents[locale]?.name ?? '')}</bdi>;
@@ -405,7 +393,11 @@ export function useUsage({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VN
       ))}
       {mentionable && (hasPrefix ? t('bot.or', { mention }) : mention)}
       {hasCommands && (hasPrefix || mentionable) && ' · '}
-      {hasCommands && t('bot.slashCommands')}
+      {count > 0 ? (
+        <a href={href(toCommandsPath(bot.id))}>{t('bot.commandCount', { count })}</a>
+      ) : (
+        hasCommands && t('bot.slashCommands')
+      )}
       {hasPrefix && customisable && <small class="muted">{t('bot.customisable')}</small>}
     </>
   );

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import { parseBotId } from '../../bot/id.ts';
 import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
-import { alignPermissions, readInvite, splitByHarm } from '../../bot/invite.ts';
+import { alignPermissions, readInvite } from '../../bot/invite.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
@@ -12,8 +12,9 @@ import { type ListNear, LostPage, type NearBots } from '../front/lost-page.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { Layout } from '../page/layout.tsx';
-import { Fact, withoutBidiControls } from '../page/elements.tsx';
+import { Fact, toCategoryClass, withoutBidiControls } from '../page/elements.tsx';
 import type { AddPage, PageView } from '../page/html-response.ts';
+import { listLabelRows } from '../page/permissions.tsx';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 
 /** Adds the page that shows the bots of the parameter `bots` next to each other. They are named by ids or parts of names. */
@@ -155,6 +156,7 @@ function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
         </colgroup>
         <Head columns={columns} />
         <Rows title={t('compare.differs')} rows={facts.filter(differs)} />
+        <Rows title={t('permissions.harmful')} rows={useHarm(columns).filter(differs)} />
         <Rows title={t('compare.permissions')} rows={permissions.filter(differs)} />
       </table>
       {same.length > 0 && (
@@ -186,7 +188,7 @@ function Head({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
         {columns.map(({ bot, locale }) => {
           const name = withoutBidiControls(bot.contents[locale]?.name ?? '');
           return (
-            <th key={bot.id} scope="col" role="columnheader">
+            <th key={bot.id} class={toCategoryClass(bot.category)} scope="col" role="columnheader">
               <BotAvatar {...{ bot, name }} size={64} />
               <span>
                 <BotName {...{ bot, locale }} />
@@ -264,14 +266,6 @@ function useFacts(columns: readonly Column[]): ComparedRow[] {
       const content = formatNoCount(reportedAt && Date.now() - reportedAt, language);
       return { value: content === false ? '' : reportedAt, content };
     }),
-    row(t('permissions.harmful'), ({ bot }) => {
-      const { permissions } = readInvite(bot.invite) ?? {};
-      if (typeof permissions !== 'object') return { value: '', content: '' };
-      if (permissions.administrator) return { value: 'all', content: t('compare.all') };
-      const [{ length: count }, others] = splitByHarm(permissions);
-      const isEmpty = count + others === 0;
-      return { value: isEmpty ? 'none' : count, content: isEmpty ? t('compare.noPermissions') : count };
-    }),
     row(t('bot.category'), ({ bot }) => toTextCell(categoryName(bot.category))),
     row(t('card.openSource'), ({ bot }) => toMarkCell(toSourceAddress(bot.codehost) !== null)),
     row(t('bot.language'), ({ bot }) =>
@@ -294,6 +288,24 @@ function useFacts(columns: readonly Column[]): ComparedRow[] {
   ];
 }
 
+/** Returns the rows of the label with the permissions that can do harm. Only for components. */
+function useHarm(columns: readonly Column[]): ComparedRow[] {
+  const { t, text } = useLanguage();
+  const labels = columns.map(({ bot }) => listLabelRows(bot.invite, text));
+  const everything: Cell = { value: 'all', content: <span class="harm">{t('compare.all')}</span> };
+  return (['members', 'server', 'messages'] as const).map((subject) => ({
+    name: t(`permissions.to.${subject}`),
+    cells: labels.map((rows): Cell => {
+      const [only] = rows;
+      if (only?.word === 'compare.notStated') return notStated;
+      if (only?.word === 'permissions.everything') return everything;
+      const harmful = rows.find(({ word }) => word === `permissions.${subject}`)?.harmful ?? [];
+      if (harmful.length === 0) return toTextCell(text('permissions.none'));
+      return { value: harmful.join(), content: <span class="harm">{harmful.join(', ')}</span> };
+    }),
+  }));
+}
+
 /** Returns a row for each permission that any bot asks for, except Administrator. Only for components. */
 function usePermissions(columns: readonly Column[]): ComparedRow[] {
   const { t } = useLanguage();
@@ -301,8 +313,7 @@ function usePermissions(columns: readonly Column[]): ComparedRow[] {
   const isStated = invites.map((invite) => {
     return isCommandsOnly(invite) || typeof readInvite(invite)?.permissions === 'object';
   });
-  const permissions = alignPermissions(invites).flatMap((group) => group.permissions);
-  return permissions
+  return alignPermissions(invites)
     .filter(({ name }) => name !== 'administrator')
     .map(({ name, asked }) => ({
       name: t(`permission.${name}`),

@@ -4,53 +4,43 @@ import type { CountAt } from '../../counts/count-history.ts';
 import { useLanguage } from '../page/page-context.tsx';
 
 /**
- * The counts of a bot over time: a line in the text colour with the last count at its end, the lowest and highest
- * count, and a table of all counts. Empty for fewer than two days.
+ * The counts of a bot over time: a line unless they are all the same, the first and the last count, and a table of all.
+ * Empty for fewer than two days.
  * @param props.counts of days without gaps, ascending
  */
 export function CountChart({ counts }: { readonly counts: readonly CountAt[] }): VNode | null {
   const { t, text, integer, day } = useLanguage();
   const [first, last] = [counts.at(0), counts.at(-1)];
   if (first === undefined || last === undefined || counts.length < 2) return null;
-  const range = findRange(counts);
-  const end = `${round(100 - (toChartHeight(last, range) / chartHeight) * linePercent)}%`;
   const dayOf = (period: number): string => day(period * msPerDay);
-  const summary = {
+  const summary = text('chart.summary', {
     first: first.count,
     firstDay: dayOf(first.period),
     last: last.count,
     lastDay: dayOf(last.period),
-  };
+  });
+  const line = formatLinePath(counts);
   return (
     <figure class="chart">
-      <svg role="img" aria-labelledby="chart-title chart-summary">
-        <title id="chart-title">{text('chart.title')}</title>
-        <desc id="chart-summary">{text('chart.summary', summary)}</desc>
+      {counts.some(({ count }) => count !== first.count) && (
         <svg
+          role="img"
+          aria-label={summary}
           viewBox={`0 0 ${chartWidth} ${chartHeight}`}
-          y={`${100 - linePercent}%`}
-          height={`${linePercent}%`}
           preserveAspectRatio="none"
         >
           <path
-            d={formatLinePath(counts)}
+            d={line}
             fill="none"
             stroke="currentColor"
-            stroke-width="2"
+            stroke-width="2.5"
             stroke-linejoin="round"
             vector-effect="non-scaling-stroke"
           />
+          <path d={`${line}V${chartHeight}H0z`} fill="currentColor" opacity="0.09" />
         </svg>
-        <circle cx="100%" cy={end} r="4" fill="currentColor" />
-        <text x="100%" y={end} dy="-0.7em" text-anchor="end" aria-hidden="true">
-          {integer(last.count)}
-        </text>
-      </svg>
-      <figcaption>
-        {dayOf(first.period)} – {dayOf(last.period)}
-        <br />
-        {t('chart.range', { ...range })}
-      </figcaption>
+      )}
+      <figcaption>{summary}</figcaption>
       <details>
         <summary>{t('chart.showTable')}</summary>
         <table>
@@ -80,38 +70,22 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
  * high, so that small changes stay around the middle.
  */
 export function formatLinePath(counts: readonly CountAt[]): string {
-  const range = findRange(counts);
-  const points = counts.map((point, i) => {
-    const across = (i / (counts.length - 1)) * chartWidth;
-    return `${round(across)} ${round(chartHeight - toChartHeight(point, range))}`;
+  const values = counts.map(({ count }) => count);
+  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
+  const span = Math.max(highest - lowest, highest / 4, 1);
+  const points = values.map((value, i) => {
+    const x = (i / (values.length - 1)) * chartWidth;
+    const y = chartHeight / 2 - ((value - (lowest + highest) / 2) / span) * (chartHeight - 2 * chartMargin);
+    return `${round(x)} ${round(y)}`;
   });
   return `M${points.join('L')}`;
 }
-
-/** Returns the height of a count above the bottom of the box. */
-function toChartHeight({ count }: CountAt, { lowest, highest }: CountRange): number {
-  const span = Math.max(highest - lowest, highest / 4, 1);
-  return chartHeight / 2 + ((count - (lowest + highest) / 2) / span) * (chartHeight - 2 * chartMargin);
-}
-
-/** The height of the line in percent of the picture; the number at its end is above it. */
-const linePercent = 75;
 
 const chartWidth = 640;
 const chartHeight = 160;
 
 /** Keeps the line from being cut in half at the edges. */
 const chartMargin = 4;
-
-interface CountRange {
-  readonly lowest: number;
-  readonly highest: number;
-}
-
-function findRange(counts: readonly CountAt[]): CountRange {
-  const values = counts.map(({ count }) => count);
-  return { lowest: Math.min(...values), highest: Math.max(...values) };
-}
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;

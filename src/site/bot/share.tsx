@@ -1,16 +1,20 @@
 import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
-import type { BotListElement } from '../../../schemas/types.ts';
+import type { BotListElement, Category } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
+import { readInvite } from '../../bot/invite.ts';
 import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { AcceptedReview } from '../../catalogue/changes/bot-changes.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
 import { escapeXml } from '../../lib/text.ts';
+import { type BotTrust, readBotTrust } from '../changes/changed-fields.tsx';
 import type { ListedBot } from '../front/card.tsx';
+import type { MessageKey } from '../language/messages.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
 import { withoutBidiControls, CopyField } from '../page/elements.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
@@ -27,7 +31,8 @@ export function addShareRoutes(router: Router, parts: PageParts): void {
       throw new ProblemError('not-found', `no images are made here: use ${toBadgePath(bot.id)}`);
     const query = parseQuery(ctx);
     const locale = chooseLocale(bot.facts.locales, site.languages.inAddress(ctx).wanted) as Locale;
-    const card = describeShareCard(parts, parseListElement(bot), locale);
+    const trust = await readBotTrust(parts, bot.id, locale);
+    const card = describeShareCard(parts, parseListElement(bot), locale, nameReviewer(parts, trust));
     const isVersion = query.get('v') === toShareCardVersion(card);
     const headers = {
       ...readHeaders,
@@ -56,19 +61,44 @@ export function addShareRoutes(router: Router, parts: PageParts): void {
   });
 }
 
-/** Returns the address of a bot's share card in one language. The address changes with the content of the card. */
-export function formatShareCardAddress(parts: PageParts, bot: BotListElement, locale: Locale): string {
-  const version = toShareCardVersion(describeShareCard(parts, bot, locale));
-  return `${parts.site.baseUrl}/bots/${bot.id}/card.png?locale=${locale}&v=${version}`;
+/** The last review of a bot, with the reviewer's name. */
+export type NamedReview = Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string };
+
+/** Returns the last review of a bot; undefined if it is unknown, or its reviewer has no name. */
+export function nameReviewer(
+  { authors }: Pick<PageParts, 'authors'>,
+  { review }: BotTrust,
+): NamedReview | undefined {
+  const profile = review && authors.findProfile(review.reviewer);
+  return profile && { ...review, reviewer: withoutBidiControls(profile.name) };
 }
+
+/** Returns the two lines of the stamp of a review. @param translate returns a message of the page's language */
+export function formatReview<T>(
+  { reviewer: name, time, changed }: NamedReview,
+  translate: (key: MessageKey, values: Record<'name' | 'day', string>) => T,
+  day: (time: number) => string,
+): [T | string, T | string] {
+  const values = { name, day: day(changed ?? time) };
+  if (changed === undefined) return [translate('bot.reviewed', values), values.day];
+  return [translate('bot.reviewedBy', { name, day: day(time) }), translate('bot.changedSince', values)];
+}
+
+/** Returns the address of a bot's share card in one language. The address changes with the content of the card. */
+export function formatShareCardAddress(parts: PageParts, ...options: CardOptions): string {
+  const [{ id }, locale] = options;
+  const version = toShareCardVersion(describeShareCard(parts, ...options));
+  return `${parts.site.baseUrl}/bots/${id}/card.png?locale=${locale}&v=${version}`;
+}
+
+type CardOptions = [bot: BotListElement, locale: Locale, review: NamedReview | undefined];
 
 /** Previews are not blurred, so the card of a bot for adults does not have its avatar. */
 function describeShareCard(
   { site: { languages, settings }, counts }: PageParts,
-  bot: BotListElement,
-  locale: Locale,
+  ...[bot, locale, review]: CardOptions
 ): NamedShareCard {
-  const { text, categoryName } = languages.choose(locale, '');
+  const { text, day, categoryName } = languages.choose(locale, '');
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const count = counts.count(bot.id as BotId);
   const facts = [
@@ -76,17 +106,34 @@ function describeShareCard(
     count !== undefined && text('bot.shortServers', { count }),
     bot.nsfw && text('bot.adult'),
   ];
+  const { joins, permissions, fullControl } = readInvite(bot.invite) ?? {};
+  const isStated = joins === false || typeof permissions === 'object';
+  const [wall = '#e4e6ea', tab = '#818693'] = categoryColours.get(bot.category) ?? [];
   return {
     site: settings.name,
     name: withoutBidiControls(name),
     description: withoutBidiControls(description),
     verified: bot.verified,
     facts: facts.filter(Boolean).join(' · '),
+    control: isStated ? text(fullControl ? 'permissions.fullControl' : 'permissions.notAdministrator') : '',
+    stamp: review === undefined ? [] : formatReview(review, text, day),
     isRightToLeft: directionOf(locale) === 'rtl',
     accent: settings.accent.light ?? defaultAccent,
+    wall,
+    tab,
     avatar: bot.nsfw ? null : bot.cachedImages.avatar,
   };
 }
+
+/** Category → the colours of its wall and its tab, as in assets/site.css in light pages. */
+const categoryColours: ReadonlyMap<Category, readonly string[]> = new Map(
+  `education #f3e4cc #b27a00, entertainment #fedddb #cd5f5f, fun #fce0d2 #c86830, games #e3e4fe #7d78d7,
+  image #faddea #c15f95, moderation #d5eedb #329d5a, music #f0dff7 #a769be, news #d6e8fe #3e89d7,
+  notifications #e4eacf #839007, productivity #cdecf8 #0097c2, utility #ccefeb #00a096`
+    .split(/,\s+/)
+    .map((line) => line.split(' '))
+    .map(([category = '', ...colours]) => [category, colours]),
+);
 
 interface ShareCodesProps extends Pick<ListedBot, 'bot' | 'locale'> {
   readonly name: string;
@@ -126,7 +173,7 @@ function toBadgePath(id: string): string {
 }
 
 /** The accent colour of assets/site.css in light pages. */
-const defaultAccent = '#3f4dba';
+const defaultAccent = '#5a35a3';
 
 /** Draws two texts next to each other, the second on a coloured background. */
 function formatBadge(left: string, right: string): string {
@@ -135,7 +182,7 @@ function formatBadge(left: string, right: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" viewBox="0 0 ${width} 20" role="img">
 <title>${escapeXml(`${left}: ${right}`)}</title>
 <clipPath id="edge"><rect width="${width}" height="20" rx="4"/></clipPath>
-<g clip-path="url(#edge)"><rect width="${first}" height="20" fill="#3b3d46"/><rect x="${first}" width="${second}" height="20" fill="${defaultAccent}"/></g>
+<g clip-path="url(#edge)"><rect width="${first}" height="20" fill="#18211d"/><rect x="${first}" width="${second}" height="20" fill="${defaultAccent}"/></g>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
 <text x="${first / 2}" y="14" textLength="${first - paddingPx}" lengthAdjust="spacingAndGlyphs">${escapeXml(left)}</text>
 <text x="${first + second / 2}" y="14" textLength="${second - paddingPx}" lengthAdjust="spacingAndGlyphs">${escapeXml(right)}</text>

@@ -21,7 +21,8 @@ import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
-import { withoutBidiControls, Fact, namePermissions } from '../page/elements.tsx';
+import { withoutBidiControls, Fact } from '../page/elements.tsx';
+import { namePermissions } from '../page/permissions.tsx';
 
 /** A value that differs, as text. `before` or `after` is empty without a value; both are if the value is not shown. */
 export interface ShownField extends Record<'before' | 'after', string>, Pick<FieldChange, 'name'> {
@@ -124,9 +125,9 @@ export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFields
 }
 
 function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNode | null {
-  const { t } = useLanguage();
+  const { t, text } = useLanguage();
   const permissions = (['added', 'removed'] as const).flatMap((change) =>
-    namePermissions(invite[change], t).map((named) => ({ ...named, added: change === 'added' })),
+    namePermissions(invite[change], text).map((named) => ({ ...named, added: change === 'added' })),
   );
   if (permissions.length === 0 && !invite.isUnknown) return null;
   return (

@@ -1,39 +1,71 @@
 import type { VNode } from 'preact';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
+import type { PageLanguage } from '../language/languages.ts';
+import { listLinkedCollections, showCollection } from '../front/collections.ts';
 import { feedsPath, sitePaths, toFeedPath, toPathInLanguage } from '../page/addresses.ts';
-import { CopyField } from '../page/elements.tsx';
+import { findExample } from '../page/docs-page.tsx';
+import { CopyField, listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
 import { createOwnMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 
+/** A label and a path. */
+type NamedFeed = readonly [string, string];
+
 /** Adds the page that explains feeds. */
-export function addFeedsPage(addPage: AddPage, { lists }: PageParts): void {
-  addPage(feedsPath, async () => {
-    const sizes = await lists.sizes(false);
-    return { key: { page: feedsPath }, render: async () => <FeedsPage {...sizes} /> };
+export function addFeedsPage(addPage: AddPage, parts: PageParts): void {
+  addPage(feedsPath, (ctx) => {
+    const language = parts.site.languages.of(ctx);
+    const render = async (): Promise<VNode> => (
+      <FeedsPage sizes={await parts.lists.sizes(false)} examples={await listExamples(parts, language)} />
+    );
+    return { key: { page: feedsPath }, render };
   });
 }
 
-/** Explains feeds, and lists the addresses of all feeds to copy into a feed reader. */
-function FeedsPage(sizes: CatalogueSizes): VNode {
+/** Lists the feeds of a bot, of an author of it who has a name, and of a collection, if the list has any. */
+async function listExamples(parts: PageParts, { text, locale }: PageLanguage): Promise<NamedFeed[]> {
+  const examples: NamedFeed[] = [];
+  const { id, facts } = (await findExample(parts.lists)) ?? {};
+  if (id && facts)
+    examples.push([text('changes.of', { name: withoutBidiControls(facts.name) }), toFeedPath('bot', id)]);
+  const author = facts?.authors.find((id) => parts.authors.findProfile(id)) ?? '';
+  for (const { name } of listNamedAuthors(parts.authors, [author]))
+    examples.push([text('feed.byAuthor', { author: name }), toFeedPath('author', author)]);
+  for (const { collection } of listLinkedCollections(parts).slice(0, 1)) {
+    const { name, title } = showCollection(collection, [locale]);
+    examples.push([text('feeds.collection', { name: title }), toFeedPath('collection', name)]);
+  }
+  return examples;
+}
+
+interface FeedsPageProps {
+  readonly sizes: CatalogueSizes;
+  readonly examples: readonly NamedFeed[];
+}
+
+/** Explains feeds, and lists addresses to copy into a feed reader. */
+function FeedsPage({ sizes, examples }: FeedsPageProps): VNode {
   const language = useLanguage();
   const { site } = useVisit();
   const { t, text, locale, categories, categoryName } = language;
   const [title, description] = [text('feeds.title'), text('feeds.text')];
   const meta = createOwnMeta(site.canonicalUrl + feedsPath, language, { title, description });
-  const feeds = [
-    [text('feed.newBots'), sitePaths.newBots],
-    ...categories
-      .filter((category) => sizes.categories.has(category))
-      .map((category) => [
-        text('feed.newInCategory', { category: categoryName(category) }),
-        toFeedPath('category', category),
-      ]),
-    [text('changes.of', { name: 'BOT' }), toFeedPath('bot', 'BOT')],
-    [text('feed.byAuthor', { author: 'AUTHOR' }), toFeedPath('author', 'AUTHOR')],
-    [text('feeds.collection', { name: 'COLLECTION' }), toFeedPath('collection', 'COLLECTION')],
-  ] as const;
+  const feeds = categories
+    .filter((category) => sizes.categories.has(category))
+    .map((category): NamedFeed => [
+      text('feed.newInCategory', { category: categoryName(category) }),
+      toFeedPath('category', category),
+    ]);
+  const toField = ([label, path]: NamedFeed): VNode => (
+    <CopyField
+      key={path}
+      id={`feed-${path}`}
+      label={label}
+      value={site.baseUrl + toPathInLanguage(path, locale, site.settings.language)}
+    />
+  );
   return (
     <Layout
       meta={meta}
@@ -46,15 +78,10 @@ function FeedsPage(sizes: CatalogueSizes): VNode {
       }
     >
       <div class="narrow stack">
-        {feeds.map(([label = '', path = ''], i) => (
-          <CopyField
-            key={path}
-            id={`feed-${i}`}
-            label={label}
-            value={site.baseUrl + toPathInLanguage(path, locale, site.settings.language)}
-          />
-        ))}
-        <p>{t('feeds.words', { bot: 'BOT', author: 'AUTHOR', collection: 'COLLECTION' })}</p>
+        {toField([text('feed.newBots'), sitePaths.newBots])}
+        {feeds.map(toField)}
+        {examples.length > 0 && <p>{t('feeds.words')}</p>}
+        {examples.map(toField)}
         <p class="muted" role="status" id="copied" />
       </div>
     </Layout>

@@ -3,6 +3,7 @@ import type { BotListElement } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
 import { type Locale, directionOf } from '../../bot/locale.ts';
+import type { PageOfBots } from '../../catalogue/lists/lists.ts';
 import { useLanguage } from '../page/page-context.tsx';
 import type { PageLanguage } from '../language/languages.ts';
 import {
@@ -13,6 +14,7 @@ import {
   Avatar,
   toCategoryClass,
 } from '../page/elements.tsx';
+import type { Mention } from './mentions.ts';
 
 /** A bot of a list, ready to be shown. */
 export interface ListedBot {
@@ -28,6 +30,8 @@ export interface ListedBot {
   readonly authors: readonly NameLinkProps[];
   /** When the bot last reported a count; left out if the page does not depend on it. */
   readonly reportedAt?: number | undefined;
+  /** For a bot that has the words of a search on its page or in its commands only: a piece of them, null if none is known. */
+  readonly mention?: Mention | null | undefined;
 }
 
 interface ListProps {
@@ -37,30 +41,44 @@ interface ListProps {
   readonly canBeTicked?: boolean;
   /** Whether the cards hide the author, because all bots of the list have the same. */
   readonly hidesAuthors?: boolean;
+  /** Splits a text at the words to mark. */
+  readonly splitWords?: PageOfBots['splitWords'] | undefined;
 }
 
 export interface CardsProps extends ListProps {
   readonly bots: readonly ListedBot[];
   /** The number of cards that a large screen shows without scrolling. */
   readonly atOnce: number;
+  /** Whether a large screen shows each bot in a row. */
+  readonly areRows?: boolean;
+  /** Whether a heading precedes the bots that only mention the words of a search, which are last. */
+  readonly dividesMentions?: boolean;
 }
 
 /** A list of bots as cards. */
-export function Cards({ bots, atOnce, ...others }: CardsProps): VNode {
+export function Cards({ bots, atOnce, areRows, dividesMentions, ...others }: CardsProps): VNode {
   const language = useLanguage();
+  const firstMention = dividesMentions ? bots.findIndex(({ mention }) => mention !== undefined) : -1;
   const locales = bots.map(({ locale }) => locale);
   const tags = bots.map((bot) => listTags(bot, language, locales));
   const common = findCommonTags(tags);
   return (
-    <ul class="cards">
-      {bots.map((bot, i) => (
+    <ul class={areRows ? 'cards lines' : 'cards'}>
+      {bots.flatMap((bot, i) => [
+        i === firstMention && (
+          <li key="mentions" class="divider">
+            <h2>{language.t('list.mentioned')}</h2>
+          </li>
+        ),
         <Card
           key={bot.bot.id}
           {...{ ...bot, ...others }}
+          {...(firstMention !== -1 &&
+            i >= firstMention && { heading: 'h3', mention: bot.mention ?? undefined })}
           tags={tags[i]?.filter(({ key }) => !common.has(key))}
           lazy={i >= atOnce}
-        />
-      ))}
+        />,
+      ])}
       {others.canBeTicked && <CompareBar />}
     </ul>
   );
@@ -75,7 +93,7 @@ interface CardProps extends ListedBot, ListProps {
 
 /** A bot in a list. The whole card is a link to its page. */
 export function Card(props: CardProps): VNode {
-  const { bot, locale, canBeTicked, heading: Heading, lazy = false } = props;
+  const { bot, locale, canBeTicked, heading: Heading, lazy = false, splitWords, mention } = props;
   const language = useLanguage();
   const { t } = language;
   const { tags = listTags(props, language) } = props;
@@ -100,8 +118,14 @@ export function Card(props: CardProps): VNode {
           </label>
         )}
         <p class="about" {...own}>
-          {withoutBidiControls(description)}
+          <Marked text={withoutBidiControls(description)} {...{ locale, splitWords }} />
         </p>
+        {mention === null && <p class="found">{t('list.mentioned')}</p>}
+        {mention && (
+          <p class="found" lang={mention.locale} dir={directionOf(mention.locale)}>
+            <Marked {...mention} splitWords={splitWords} />
+          </p>
+        )}
         {tags.length > 0 && (
           <div class="foot">
             <ul class="tags">{tags.slice(0, maxTags)}</ul>
@@ -112,13 +136,26 @@ export function Card(props: CardProps): VNode {
   );
 }
 
+interface MarkedProps extends Pick<ListProps, 'splitWords'> {
+  readonly text: string;
+  readonly locale: Locale;
+}
+
+/** A text with marks on the words of a search. */
+function Marked({ text, locale, splitWords }: MarkedProps): VNode {
+  const pieces = splitWords?.(text, locale) ?? [text];
+  return <>{pieces.map((piece, i) => (i % 2 === 0 ? piece : <mark key={i}>{piece}</mark>))}</>;
+}
+
+type BotNameProps = Pick<ListedBot, 'bot' | 'locale'> & Pick<ListProps, 'splitWords'>;
+
 /** The name of a bot with a link to its page, and the sign of a verified one. */
-export function BotName({ bot, locale }: Pick<ListedBot, 'bot' | 'locale'>): VNode {
+export function BotName({ bot, locale, splitWords }: BotNameProps): VNode {
   const { text, href } = useLanguage();
   return (
     <>
       <a href={href(`/bots/${bot.id}`)} lang={locale} dir={directionOf(locale)}>
-        {withoutBidiControls(bot.contents[locale]?.name ?? '')}
+        <Marked text={withoutBidiControls(bot.contents[locale]?.name ?? '')} {...{ locale, splitWords }} />
       </a>
       {bot.verified && <CheckMark size={16} label={text('bot.verified')} />}
     </>
@@ -137,7 +174,7 @@ export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
   return <Avatar {...{ id, category, ...others }} image={cachedImages.avatar} blurred={nsfw} />;
 }
 
-/** Bots beside each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
+/** The first five bots, beside each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
 export function Ledge({
   bots,
   size,
@@ -147,7 +184,7 @@ export function Ledge({
 }): VNode {
   return (
     <div class="ledge" aria-hidden="true">
-      {bots.map((bot) => (
+      {bots.slice(0, maxOnLedge).map((bot) => (
         <span key={bot.id} class={toCategoryClass(bot.category)}>
           <BotAvatar bot={bot} name={Object.values(bot.contents)[0]?.name ?? ''} size={size} lazy />
         </span>
@@ -155,6 +192,8 @@ export function Ledge({
     </div>
   );
 }
+
+const maxOnLedge = 5;
 
 /** The category, number of servers and authors of a bot, in one line. */
 export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hidesAuthors'>): VNode {

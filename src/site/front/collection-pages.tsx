@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import type { BotListElement } from '../../../schemas/types.ts';
+import type { Category } from '../../../schemas/types.ts';
 import { type Locale, directionOf } from '../../bot/locale.ts';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import type { Html } from '../markdown/markdown.ts';
 import {
@@ -17,6 +16,8 @@ import {
   BackLink,
   FollowLinks,
   LinkItem,
+  listNamedAuthors,
+  type NameLinkProps,
   PageLinks,
   type PageLinksProps,
   Prose,
@@ -25,7 +26,7 @@ import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head
 import { type AddPage, type PageRequest, type PageView, pickPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { BotAvatar, Cards, type ListedBot } from './card.tsx';
+import { Cards, Ledge, type ListedBot } from './card.tsx';
 import {
   findCollection,
   findListedBots,
@@ -36,6 +37,7 @@ import {
 } from './collections.ts';
 import { findReaderLanguages, type FrontLists, showIn, toKey } from './front-list.ts';
 import { cardsAtOnce } from './list-page.tsx';
+import { findMainCategory, Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';
 
 /** Adds the page of all collections, and one for each. */
 export function addCollectionPages(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
@@ -44,11 +46,8 @@ export function addCollectionPages(addPage: AddPage, parts: PageParts, lists: Fr
 }
 
 /** @throws {ProblemError} not-found */
-function createCollectionView(
-  ctx: PageRequest,
-  { site, bots, collections, markdown }: PageParts,
-  lists: FrontLists,
-): PageView {
+function createCollectionView(ctx: PageRequest, parts: PageParts, lists: FrontLists): PageView {
+  const { site, bots, authors, collections, markdown } = parts;
   const collection = findCollection(collections, ctx.params['name'] ?? '');
   const { name } = collection;
   markdown.start();
@@ -58,14 +57,20 @@ function createCollectionView(
   const locales = listed.flatMap(({ facts }) => facts.locales);
   const shown = showIn(findReaderLanguages(ctx, language, locales), listed);
   const texts = showCollection(collection, language.wanted);
+  const [by] = listNamedAuthors(authors, [collection.by ?? '']);
+  const others = listLinkedCollections(parts)
+    .filter((other) => other.collection !== collection)
+    .slice(0, maxOthers)
+    .map((other) => toCollectionTile(other, language.wanted, authors));
   return {
-    key: { collection: name, locale: texts.locale, shown: shown.map(toKey) },
+    key: { collection: name, locale: texts.locale, shown: shown.map(toKey), others: others.map(toTileKey) },
     entry: () => collections.all.get(name),
     render: async () => {
       const { html } = await markdown.render({ text: texts.page, name: texts.title, images: [] });
       return (
         <CollectionPage
-          {...{ ...texts, html }}
+          {...{ ...texts, html, by, others }}
+          category={findMainCategory(listed)}
           locales={[...collection.contents.keys()]}
           bots={lists.toListed(shown)}
           hidden={all.length - listed.length}
@@ -75,26 +80,22 @@ function createCollectionView(
   };
 }
 
+const maxOthers = 3;
+
 function createCollectionsView(ctx: Context, parts: PageParts): PageView {
   const { wanted } = parts.site.languages.of(ctx);
-  const { page, pages, shown: picked } = pickPage(ctx, listLinkedCollections(parts));
-  const shown = picked.map(({ collection, listed }) => ({ ...showCollection(collection, wanted), listed }));
+  const { page, pages, shown } = pickPage(ctx, listLinkedCollections(parts));
+  const tiles = shown.map((linked) => toCollectionTile(linked, wanted, parts.authors));
   return {
-    key: { page: 'collections', number: page, pages, shown: shown.map(({ name, locale }) => [name, locale]) },
+    key: { page: 'collections', number: page, pages, shown: tiles.map(toTileKey) },
     entry: () => parts.collections.all,
-    render: async () => (
-      <CollectionsPage
-        {...{ page, pages }}
-        collections={shown.map(({ listed, ...texts }) => {
-          const first = listed.slice(0, maxAvatars).map(parseListElement);
-          return { ...texts, count: listed.length, first };
-        })}
-      />
-    ),
+    render: async () => <CollectionsPage {...{ page, pages, tiles }} />,
   };
 }
 
-const maxAvatars = 5;
+function toTileKey({ path, locale }: ShelfTileProps): object {
+  return { path, locale };
+}
 
 interface CollectionPageProps extends ShownCollection {
   /** The languages of the collection, the main one first. */
@@ -102,67 +103,96 @@ interface CollectionPageProps extends ShownCollection {
   /** The text below the front matter. */
   readonly html: Html;
   readonly bots: readonly ListedBot[];
+  readonly category: Category;
+  /** The person who chose the bots, if known by name. */
+  readonly by: NameLinkProps | undefined;
+  readonly others: readonly ShelfTileProps[];
   /** The number of further bots, which are for adults. */
   readonly hidden: number;
 }
 
 /** A list of recommended bots. */
 function CollectionPage(props: CollectionPageProps): VNode {
-  const { name, locale, title, description, page, html, bots, hidden } = props;
+  const { name, locale, title, description, page, html, bots, category, by, others, hidden } = props;
   const { site } = useVisit();
   const { t, text, href } = useLanguage();
   const path = toCollectionPath(name);
   const own = { lang: locale, dir: directionOf(locale) };
   const meta = createCollectionMeta(site, props, text('collections.title'));
-  return (
-    <Layout meta={meta}>
+  const head = (
+    <>
       <BackLink path={collectionsPath} name={text('collections.title')} />
-      <div class="list-head">
-        <h1 {...own}>{title}</h1>
-        <p {...own}>{description}</p>
-        <p class="muted">{t('list.found', { count: bots.length })}</p>
-        {bots.length + hidden < minListed && <p class="notice">{t('collections.few')}</p>}
-        {hidden > 0 && (
-          <p>
-            <a href={href(`${path}?nsfw=true`)}>{t('list.hidden', { count: hidden })}</a>
-          </p>
-        )}
-      </div>
+      <h1 {...own}>{title}</h1>
+      <p>{t('list.found', { count: bots.length })}</p>
+      <p class="whole" {...own}>
+        {description}
+      </p>
+      {bots.length + hidden < minListed && <p class="notice whole">{t('collections.few')}</p>}
+      {hidden > 0 && (
+        <p class="whole">
+          <a href={href(`${path}?nsfw=true`)}>{t('list.hidden', { count: hidden })}</a>
+        </p>
+      )}
+      {by && (
+        <a class="stamp" href={href(by.path)}>
+          {t('collections.by', { name: <bdi>{by.name}</bdi> })}
+        </a>
+      )}
+    </>
+  );
+  const beside = <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
+  return (
+    <Layout {...{ meta, category, head, beside }}>
       {page !== '' && <Prose {...{ locale, text: page, html }} />}
-      <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} />
-      <FollowLinks path={toFeedPath('collection', name)} />
-      {site.hasForms && (
+      <section class="shelf" aria-label={text('field.bots')}>
+        <Cards bots={bots} heading="h2" atOnce={cardsAtOnce} canBeTicked />
+      </section>
+      <div class="quiet-row">
         <ul class="links">
-          <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
-          <LinkItem href={href(`${path}/translate`)}>{t('bot.translate')}</LinkItem>
+          <li>
+            <FollowLinks path={toFeedPath('collection', name)} />
+          </li>
+          {site.hasForms && (
+            <>
+              <LinkItem href={href(`${path}/edit?language=${locale}`)}>{t('bot.edit')}</LinkItem>
+              <LinkItem href={href(`${path}/translate`)}>{t('bot.translate')}</LinkItem>
+            </>
+          )}
         </ul>
+      </div>
+      {others.length > 0 && (
+        <section class="shelf" aria-labelledby="others">
+          <div class="shelf-head">
+            <h2 id="others">{t('collections.others')}</h2>
+            <a href={href(collectionsPath)}>{t('shelf.seeAll')}</a>
+          </div>
+          <Shelves tiles={others} heading="h3" />
+        </section>
       )}
     </Layout>
   );
 }
 
 interface CollectionsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
-  readonly collections: readonly CollectionCardProps[];
+  readonly tiles: readonly ShelfTileProps[];
 }
 
 /** The list of all collections. */
-function CollectionsPage({ collections, page, pages }: CollectionsPageProps): VNode {
+function CollectionsPage({ tiles, page, pages }: CollectionsPageProps): VNode {
   const language = useLanguage();
   const { site } = useVisit();
   const { t, text, href } = language;
   const [title, description] = [text('collections.title'), text('collections.text')];
   const meta = createOwnMeta(site.canonicalUrl + pageAddress(page), language, { title, description });
+  const head = (
+    <>
+      <h1>{title}</h1>
+      <p>{description}</p>
+    </>
+  );
   return (
-    <Layout meta={meta}>
-      <div class="list-head">
-        <h1>{title}</h1>
-        <p>{description}</p>
-      </div>
-      <ul class="cards">
-        {collections.map((collection) => (
-          <CollectionCard key={collection.name} {...collection} />
-        ))}
-      </ul>
+    <Layout {...{ meta, head }}>
+      <Shelves tiles={tiles} heading="h2" />
       <PageLinks {...{ page, pages }} pathOf={(number) => href(pageAddress(number))} />
       {site.hasForms && <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>}
     </Layout>
@@ -171,38 +201,6 @@ function CollectionsPage({ collections, page, pages }: CollectionsPageProps): VN
 
 function pageAddress(page: number): string {
   return page === 1 ? collectionsPath : `${collectionsPath}?page=${page}`;
-}
-
-/** A collection in a list. */
-interface CollectionCardProps extends Omit<ShownCollection, 'page'> {
-  readonly count: number;
-  /** The first few of its bots. */
-  readonly first: readonly BotListElement[];
-}
-
-function CollectionCard({ name, locale, title, description, count, first }: CollectionCardProps): VNode {
-  const { t, href } = useLanguage();
-  const own = { lang: locale, dir: directionOf(locale) };
-  return (
-    <li>
-      <article class="card collection">
-        <div class="avatars">
-          {first.map((bot) => (
-            <BotAvatar key={bot.id} bot={bot} name={Object.values(bot.contents)[0]?.name ?? ''} size={40} />
-          ))}
-        </div>
-        <h2>
-          <a href={href(toCollectionPath(name))} {...own}>
-            {title}
-          </a>
-        </h2>
-        <p class="about" {...own}>
-          {description}
-        </p>
-        <p class="foot">{t('list.found', { count })}</p>
-      </article>
-    </li>
-  );
 }
 
 /**

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from 'koa';
+import type { Category } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { type Locale, chooseLocale, findLanguages, isIn } from '../../bot/locale.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
-import type { ListQuery } from '../../catalogue/lists/parameters.ts';
+import { findRankedGrowth, type ListQuery } from '../../catalogue/lists/parameters.ts';
 import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
@@ -56,6 +57,8 @@ export interface Front {
   readonly sizes: CatalogueSizes;
   /** The bot that maintainers chose; undefined if there is no such bot to show. */
   readonly featured: IndexedBot | undefined;
+  /** The bot on most servers of each category, of those with a picture and without Administrator; not the featured one. */
+  readonly ledge: readonly IndexedBot[];
   /** With more bots than are shown; `chooseShelves` chooses those for a reader. */
   readonly shelves: readonly Shelf[];
 }
@@ -89,7 +92,7 @@ export class FrontLists {
 
   /** Returns the bots of a page. @param client the address that requests them @throws {BotshelfError} queue-full */
   async get(query: FrontQuery, client: string): Promise<FrontList> {
-    const key = formatFrontPath({ ...query, sort: sortOf(query) });
+    const key = formatFrontPath({ ...query, sort: sortOf(query), view: undefined });
     return await this.#parts.cache.get(`bots ${key}`, async () => await this.#list(query, client));
   }
 
@@ -104,11 +107,28 @@ export class FrontLists {
         names === shelfSorts ? maxOnShelf * names.length : fewBots,
       );
       const shelves = names.map((sort, i): Shelf => {
-        const grows = ({ id }: IndexedBot): boolean => (this.#parts.counts.growth(id) ?? 0) > 0;
+        const grows = ({ id }: IndexedBot): boolean => (findRankedGrowth(this.#parts.counts, id) ?? 0) > 0;
         return { sort, bots: (lists[i] ?? []).filter((bot) => sort !== 'growing' || grows(bot)) };
       });
       const featured = chosen === null ? undefined : this.#findFeatured(chosen);
-      return { sizes, featured, shelves: shelves.filter(({ bots }) => bots.length > 0) };
+      const ledge = await this.#findLedge(featured);
+      return { sizes, featured, ledge, shelves: shelves.filter(({ bots }) => bots.length > 0) };
+    });
+  }
+
+  async #findLedge(featured: IndexedBot | undefined): Promise<IndexedBot[]> {
+    const [candidates = []] = await this.#parts.lists.top(
+      ['count'],
+      ledgeCandidates,
+      ({ category, administrator }) => (administrator ? [] : [category]),
+    );
+    const categories = new Set<Category>();
+    return candidates.filter((bot) => {
+      const { category } = bot.facts;
+      const isShown = bot !== featured && !categories.has(category);
+      if (!isShown || parseListElement(bot).cachedImages.avatar === null) return false;
+      categories.add(category);
+      return true;
     });
   }
 
@@ -229,13 +249,11 @@ export class FrontLists {
 
 /** The number of bots on a shelf. */
 const maxOnShelf = 6;
-const shelfSizes: Readonly<Record<ShelfName, number>> = {
-  popular: Infinity,
-  growing: maxOnShelf,
-  newest: 3,
-  edited: 3,
-};
 const minOnShelf = 3;
+const shelfSizes = { growing: maxOnShelf, newest: minOnShelf, edited: minOnShelf };
+
+/** The number of bots of a category of which the first one with a picture is on the ledge. */
+const ledgeCandidates = 6;
 
 /** The number of words of a failed search that are searched alone. */
 const maxNearWords = 3;
@@ -276,35 +294,25 @@ const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly S
 
 /**
  * Chooses the first bots of each shelf, in its order, without repeats and without the featured bot: those with a page
- * in a language of the reader, and one other. Shelves with fewer than three bots are left out; if none remains, bots
- * in other languages fill the shelves. The shelf of all bots has all.
+ * in a language of the reader and one other, then those in the languages that the reader sees otherwise, then any. A
+ * shelf has six bots or three, or is left out. The shelf of all bots has all.
  */
 export function chooseShelves(
   { shelves, featured }: Pick<Front, 'shelves' | 'featured'>,
-  languages: readonly Locale[],
+  { known, wanted }: ReaderLanguages,
 ): Shelf[] {
-  const fill = (maxOthers: number): Shelf[] =>
-    fillShelves(shelves, languages, maxOthers, new Set([featured]));
-  const chosen = fill(1);
-  return chosen.length > 0 ? chosen : fill(Infinity);
-}
-
-function fillShelves(
-  shelves: readonly Shelf[],
-  languages: readonly Locale[],
-  maxOthers: number,
-  shown: Set<IndexedBot | undefined>,
-): Shelf[] {
+  const shown = new Set([featured]);
   return shelves.flatMap(({ sort, bots }): Shelf[] => {
-    const isWhole = sort === 'popular';
+    if (sort === 'popular') return [{ sort, bots }];
+    const left = bots.filter((bot) => !shown.has(bot));
+    const size = left.length < shelfSizes[sort] ? minOnShelf : shelfSizes[sort];
+    if (left.length < size) return [];
     let others = 0;
-    const readable = bots
-      .filter((bot) => isWhole || !shown.has(bot))
-      .filter(({ facts }) => isWhole || isIn(languages, facts.locales) || ++others <= maxOthers);
-    const chosen = readable.slice(0, shelfSizes[sort]);
-    if (!isWhole && chosen.length < minOnShelf) return [];
-    for (const bot of chosen) shown.add(bot);
-    return [{ sort, bots: chosen }];
+    const preferred = left.filter(({ facts }) => isIn(known, facts.locales) || ++others === 1);
+    const next = left.filter(({ facts }) => isIn(wanted, facts.locales));
+    const first = new Set([...new Set([...preferred, ...next, ...left])].slice(0, size));
+    for (const bot of first) shown.add(bot);
+    return [{ sort, bots: left.filter((bot) => first.has(bot)) }];
   });
 }
 

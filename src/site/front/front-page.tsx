@@ -1,14 +1,15 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, RenderableProps, VNode } from 'preact';
+import type { Category } from '../../../schemas/types.ts';
 import { type Locale, directionOf } from '../../bot/locale.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import { parseQuery } from '../../http/request.ts';
-import { aboutPath } from '../page/addresses.ts';
-import { withoutBidiControls, findInitial } from '../page/elements.tsx';
+import { aboutPath, categoriesPath, collectionsPath } from '../page/addresses.ts';
+import { withoutBidiControls, findInitial, toCategoryClass } from '../page/elements.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { BotAvatar, BotLine, BotName, Cards, type ListedBot } from './card.tsx';
-import { Tiles } from './categories-page.tsx';
+import { listLinkedCollections, showCollection } from './collections.ts';
 import {
   chooseShelves,
   findReaderLanguages,
@@ -19,9 +20,11 @@ import {
 } from './front-list.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query.ts';
 import { createListMeta, createListView } from './list-page.tsx';
+import { Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';
 
 /** Adds the front page. With a search, a filter or an order in its address, it is a list. */
-export function addFrontPage(addPage: AddPage, { site, authors }: PageParts, lists: FrontLists): void {
+export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
+  const { site, authors } = parts;
   const nameOf = (account: string): string | undefined => authors.findProfile(account)?.name;
   addPage('/', async (ctx) => {
     const params = parseQuery(ctx);
@@ -35,16 +38,20 @@ export function addFrontPage(addPage: AddPage, { site, authors }: PageParts, lis
     const { sizes, featured } = front;
     const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
     const languages = findReaderLanguages(ctx, language, [...sizes.locales.keys()]);
-    const shelves = chooseShelves(front, languages.known).map(({ sort, bots }) => {
+    const shelves = chooseShelves(front, languages).map(({ sort, bots }) => {
       const path = language.href(formatFrontPath({ ...noQuery, sort }));
       const isWhole = bots.length === sizes.total;
       return { sort, path: isWhole ? undefined : path, shown: showIn(languages, bots) };
     });
     const first = featured && showIn(languages, [featured]);
+    const collections = listLinkedCollections(parts).slice(0, maxCollections);
+    const ledge = showIn(languages, front.ledge.slice(0, featured ? maxBesideFeatured : maxOnLedge));
     return {
       key: {
         page: 'front',
         featured: first?.map(toKey),
+        ledge: ledge.map(toKey),
+        collections: collections.map(({ collection: each }) => showCollection(each, language.wanted).locale),
         shelves: shelves.map(({ shown }) => shown.map(toKey)),
       },
       render: async () => {
@@ -53,7 +60,11 @@ export function addFrontPage(addPage: AddPage, { site, authors }: PageParts, lis
           <FrontPage
             {...{ ...sizes, examples: examples.queries }}
             reviewers={maintainers.flatMap((account) => nameOf(account) ?? [])}
+            ledge={lists.toListed(ledge)}
             featured={bot && chosen ? { ...bot, why: chosen.why, by: nameOf(chosen.by) } : null}
+            collections={collections.map((collection) =>
+              toCollectionTile(collection, language.wanted, parts.authors),
+            )}
             shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}
           />
         );
@@ -62,6 +73,11 @@ export function addFrontPage(addPage: AddPage, { site, authors }: PageParts, lis
   });
 }
 
+/** The number of bots on the ledge, and that of collections. */
+const maxBesideFeatured = 7;
+const maxOnLedge = 12;
+const maxCollections = 3;
+
 /** Best first. */
 const exampleKeys = ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const).map((number) => `example.${number}` as const);
 
@@ -69,7 +85,9 @@ const exampleKeys = ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const).map((number) => `
 interface FrontPageProps extends CatalogueSizes {
   /** The names of the reviewers who have one. */
   readonly reviewers: readonly string[];
+  readonly ledge: readonly ListedBot[];
   readonly featured: FeaturedBot | null;
+  readonly collections: readonly ShelfTileProps[];
   readonly shelves: readonly ShownShelf[];
   /** Searches that find bots. */
   readonly examples: readonly string[];
@@ -90,9 +108,9 @@ interface ShownShelf {
   readonly bots: readonly ListedBot[];
 }
 
-/** The first page for a visitor: a search, the categories, a bot that a maintainer chose, and shelves of bots. */
+/** The first page for a visitor: a search, some bots, the categories, a bot that a maintainer chose, collections and shelves. */
 function FrontPage(props: FrontPageProps): VNode {
-  const { total, locales, featured, shelves } = props;
+  const { total, featured, collections, shelves } = props;
   const { site } = useVisit();
   const language = useLanguage();
   const { t, text, href } = language;
@@ -100,37 +118,26 @@ function FrontPage(props: FrontPageProps): VNode {
   const description = tagline ?? text('front.title');
   const meta = createListMeta({ site, query: noQuery, title: name, description, language });
   return (
-    <Layout meta={meta} isFront>
-      <div class="hero">
-        {tagline === null ? (
-          <h1>{t('front.title')}</h1>
-        ) : (
-          <h1 lang={standard} dir={directionOf(standard)}>
-            {tagline}
-          </h1>
-        )}
-        <p>
-          <Reviewers {...props} />
-          {t('front.line', { count: total, languages: locales.size })}
-        </p>
-        <SearchForm q="" />
-        <Examples {...props} />
-      </div>
-      <Tiles {...props} leadsToAll />
-      {featured && <Featured {...featured} own={standard} />}
-      {shelves.map(({ sort, path, bots }, i) => (
-        <section key={sort} class="shelf" aria-labelledby={sort}>
-          <div class="shelf-head">
-            <h2 id={sort}>{t(`shelf.${sort}`)}</h2>
-            {path !== undefined && (
-              <a href={path}>
-                {t('shelf.seeAll')}
-                <span class="out-of-sight">: {t(`shelf.${sort}`)}</span>
-              </a>
-            )}
-          </div>
-          <Cards bots={bots} heading="h3" atOnce={i === 0 ? cardsAtOnce : 0} />
-        </section>
+    <Layout
+      meta={meta}
+      isFront
+      wall={
+        <>
+          <Hero {...props} />
+          <CategoryLabels {...props} />
+          {featured && <Featured {...featured} own={standard} />}
+        </>
+      }
+    >
+      {collections.length > 0 && (
+        <FrontShelf id="collections" title={t('front.collections')} path={href(collectionsPath)}>
+          <Shelves tiles={collections} heading="h3" />
+        </FrontShelf>
+      )}
+      {shelves.map(({ sort, path, bots }) => (
+        <FrontShelf key={sort} id={sort} title={t(`shelf.${sort}`)} path={path}>
+          <Cards bots={bots} heading="h3" atOnce={0} />
+        </FrontShelf>
       ))}
       {total === 0 && (
         <div class="empty">
@@ -147,8 +154,107 @@ function FrontPage(props: FrontPageProps): VNode {
   );
 }
 
-/** The number of cards that a screen shows without scrolling. */
-const cardsAtOnce = 3;
+interface FrontShelfProps {
+  readonly id: string;
+  readonly title: ComponentChildren;
+  /** The public path of the whole list; undefined if it is shown. */
+  readonly path: string | undefined;
+}
+
+function FrontShelf({ id, title, path, children }: RenderableProps<FrontShelfProps>): VNode {
+  const { t } = useLanguage();
+  return (
+    <section class="shelf" aria-labelledby={id}>
+      <div class="shelf-head">
+        <h2 id={id}>{title}</h2>
+        {path !== undefined && (
+          <a href={path}>
+            {t('shelf.seeAll')}
+            <span class="out-of-sight">: {title}</span>
+          </a>
+        )}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** The heading, the search, and some bots with their names. */
+function Hero(props: FrontPageProps): VNode {
+  const { total, locales, ledge } = props;
+  const { hasForms, settings } = useVisit().site;
+  const { t, href } = useLanguage();
+  const { tagline, language } = settings;
+  return (
+    <div class="hero">
+      {tagline === null ? (
+        <h1>{t('front.title')}</h1>
+      ) : (
+        <h1 lang={language} dir={directionOf(language)}>
+          {tagline}
+        </h1>
+      )}
+      <p>
+        <Reviewers {...props} />
+        {t('front.line', { count: total, languages: locales.size })}
+      </p>
+      <SearchForm q="" />
+      <Examples {...props} />
+      {ledge.length > 0 && (
+        <ul class="ledge named">
+          {ledge.map(({ bot, locale }) => {
+            const name = withoutBidiControls(bot.contents[locale]?.name ?? '');
+            return (
+              <li key={bot.id} class={toCategoryClass(bot.category)}>
+                <a href={href(`/bots/${bot.id}`)} lang={locale} dir={directionOf(locale)}>
+                  <BotAvatar {...{ bot, name }} size={64} />
+                  <span class="name">{name}</span>
+                </a>
+              </li>
+            );
+          })}
+          {hasForms && (
+            <li class="gap">
+              <a href={href('/add')}>
+                <span class="avatar" aria-hidden="true">
+                  +
+                </span>
+                <span class="name">{t('front.yourBot')}</span>
+              </a>
+            </li>
+          )}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** Links to the categories that have bots, in the order of the settings. */
+function CategoryLabels({ total, categories }: FrontPageProps): VNode | null {
+  const { text, href, integer, categories: known, categoryName } = useLanguage();
+  const shown = known.filter((category) => categories.has(category));
+  if (shown.length === 0) return null;
+  const label = (category: Category, path: string, name: string, count: number): VNode => (
+    <li key={path}>
+      <a class={toCategoryClass(category)} href={href(path)}>
+        {name} <small>{integer(count)}</small>
+      </a>
+    </li>
+  );
+  const areAll = shown.length <= maxLabels;
+  return (
+    <nav class="labels" aria-label={text('list.categories')}>
+      <ul>
+        {shown
+          .slice(0, areAll ? maxLabels : maxLabels - 1)
+          .map((id) => label(id, `${categoriesPath}/${id}`, categoryName(id), categories.get(id) ?? 0))}
+        {!areAll && label('other', categoriesPath, text('list.allCategories'), total)}
+      </ul>
+    </nav>
+  );
+}
+
+const maxLabels = 12;
 
 /** The initials of the first reviewers, with a link to how they review. */
 function Reviewers({ reviewers }: FrontPageProps): VNode | null {
@@ -191,37 +297,36 @@ function Featured(props: FeaturedBot & { readonly own: Locale }): VNode {
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const path = href(`/bots/${bot.id}`);
-  const language = { lang: locale, dir: directionOf(locale) };
   return (
     <section class="featured" aria-labelledby="featured">
-      <a class="cover" href={path} tabIndex={-1} aria-hidden="true">
-        <img src={bot.cachedImages.cover ?? ''} alt="" width="1280" height="400" />
+      <a class="stage" href={path} tabIndex={-1} aria-hidden="true">
+        <span class="cover">
+          <img src={bot.cachedImages.cover ?? ''} alt="" width="960" height="600" />
+        </span>
+        <span class={`before ${toCategoryClass(bot.category)}`}>
+          <BotAvatar {...{ bot, name: shown }} size={112} />
+        </span>
       </a>
-      <div class="words">
-        <div class="headline">
-          <BotAvatar {...{ bot, name: shown }} size={72} />
-          <div>
-            <p class="kicker">{t('front.featured')}</p>
-            <h2 id="featured">
-              <BotName {...props} />
-            </h2>
-            <BotLine {...props} />
-          </div>
-        </div>
-        <p {...language}>{withoutBidiControls(description)}</p>
-        <p class="said">
-          {by !== undefined && (
+      <div class="talker">
+        <p class="kicker">{t('front.featured')}</p>
+        <h2 id="featured">
+          <BotName {...props} />
+        </h2>
+        <BotLine {...props} />
+        <p class="about" lang={locale} dir={directionOf(locale)}>
+          {withoutBidiControls(description)}
+        </p>
+        <q lang={own} dir={directionOf(own)}>
+          {why}
+        </q>
+        {by !== undefined && (
+          <p class="said">
             <span class="initial" aria-hidden="true">
               {findInitial(by)}
             </span>
-          )}
-          <span>
-            {by !== undefined && t('front.chosenBy', { name: by })}{' '}
-            <q lang={own} dir={directionOf(own)}>
-              {why}
-            </q>
-          </span>
-        </p>
+            <span>{t('front.chosenBy', { name: by })}</span>
+          </p>
+        )}
         <ul class="actions">
           <li>
             <a class="button" href={bot.invite} rel="nofollow ugc noopener">

@@ -18,6 +18,8 @@ export interface FrontQuery {
   readonly sort: SortName | undefined;
   readonly category: Category | undefined;
   readonly filters: PageFilters;
+  /** The form of the list; undefined for cards. */
+  readonly view: 'rows' | undefined;
   /** Counted from 1. */
   readonly page: number;
 }
@@ -85,6 +87,7 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
     sort: isKnown ? (sort as SortName) : undefined,
     category,
     filters: Object.fromEntries(found.filter(([, value]) => value !== undefined)),
+    view: params.get('view') === 'rows' ? 'rows' : undefined,
     page,
   };
 }
@@ -154,7 +157,7 @@ export function sortOf({ q, sort }: Pick<FrontQuery, 'q' | 'sort'>): SortName {
 
 /** Returns the address of the front page or of a list, without parameters at their default. */
 export function formatFrontPath(query: FrontQuery): string {
-  const { q, sort, category, filters, page } = query;
+  const { q, sort, category, filters, view, page } = query;
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
   // The list of all bots names its order, because the path alone is the front page.
@@ -164,6 +167,7 @@ export function formatFrontPath(query: FrontQuery): string {
     const value = filters[filter as keyof PageFilters];
     if (value !== undefined) params.set(name, text ?? String(value));
   }
+  if (view !== undefined) params.set('view', view);
   if (page > 1) params.set('page', String(page));
   const path = category === undefined ? '/' : `/categories/${category}`;
   return params.size === 0 ? path : `${path}?${params.toString()}`;
@@ -175,5 +179,6 @@ export const noQuery: FrontQuery = {
   sort: undefined,
   category: undefined,
   filters: {},
+  view: undefined,
   page: 1,
 };

@@ -3,14 +3,16 @@ import type { VNode, ComponentChildren } from 'preact';
 import { type Locale, findLanguages } from '../../bot/locale.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/text.ts';
+import { forEachInSlices } from '../../lib/time-slice.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
-import { FollowLinks, PageLinks } from '../page/elements.tsx';
+import { categoriesPath, sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
+import { BackLink, FollowLinks, PageLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
 import type { PageView } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
-import { Cards, type ListedBot } from './card.tsx';
+import { Cards, Ledge, type ListedBot } from './card.tsx';
+import { EmptyShelf } from './empty-shelf.tsx';
 import {
   findReaderLanguages,
   type FrontList,
@@ -31,6 +33,7 @@ import {
   sorts,
   withoutFilters,
 } from './front-query.ts';
+import { findMention, type Mention } from './mentions.ts';
 
 /**
  * Returns the view of a list.
@@ -43,26 +46,30 @@ export async function createListView(
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageView> {
-  const { bots, matched, nearest, ...numbers } = await lists.get(query, ctx.ip);
-  const { pages } = numbers;
+  const { bots, matched, mentioning, nearest, ...facts } = await lists.get(query, ctx.ip);
+  const { pages } = facts;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
       'not-found',
       `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
     );
-  const languages = findReaderLanguages(ctx, site.languages.of(ctx), numbers.languages);
+  const languages = findReaderLanguages(ctx, site.languages.of(ctx), facts.languages);
   const shown = showIn(languages, bots, matched, query.filters.locale);
   const near = showIn(languages, nearest);
   return {
     key: { query, shown: shown.map(toKey), near: near.map(toKey) },
     render: async () => {
-      const listed = { bots: lists.toListed(shown), nearest: lists.toListed(near) };
-      return <ListPage {...{ ...numbers, ...listed, query }} />;
+      const mentions = new Map<string, Mention | null>();
+      await forEachInSlices(shown, ({ bot, locale }) => {
+        if (mentioning.has(bot)) mentions.set(bot.id, findMention(bot, locale, facts.splitWords) ?? null);
+      });
+      const listed = lists.toListed(shown).map((each) => ({ ...each, mention: mentions.get(each.bot.id) }));
+      return <ListPage {...{ ...facts, query }} bots={listed} nearest={lists.toListed(near)} />;
     },
   };
 }
 
-interface ListPageProps extends Omit<FrontList, 'bots' | 'matched' | 'nearest'> {
+interface ListPageProps extends Omit<FrontList, 'bots' | 'matched' | 'mentioning' | 'nearest'> {
   readonly query: FrontQuery;
   readonly bots: readonly ListedBot[];
   readonly nearest: readonly ListedBot[];
@@ -70,51 +77,49 @@ interface ListPageProps extends Omit<FrontList, 'bots' | 'matched' | 'nearest'> 
 
 /** A list of bots to search and filter: all bots, or those of a category. */
 function ListPage(props: ListPageProps): VNode {
-  const { query, bots, total, pages, corrected, unmatched, hidden, filtered, weaker } = props;
+  const { query, bots, total, pages, mentions, nearest, isNear, splitWords, weaker } = props;
   const language = useLanguage();
   const { site } = useVisit();
   const { t, text, href } = language;
   const { q, filters } = query;
   const title = formatHeading(props, language);
-  const hidesAuthors = filters.author !== undefined;
-  const found = text('list.found', { count: total });
-  const description = `${found}. ${text('front.title')}`;
+  const description = `${text('list.found', { count: total })}. ${text('front.title')}`;
   const meta = createListMeta({ site, query, title, description, language });
   const pathOf = (page: number): string => href(formatFrontPath({ ...query, sort: sortOf(query), page }));
+  const ledge = query.category && <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
+  const dividesMentions = sortOf(query) === 'relevance' && mentions < total;
   return (
-    <Layout {...{ meta, q }}>
-      <div class="list-head">
-        <h1>{title}</h1>
-        {q === '' && total > 0 && <p class="muted">{found}</p>}
-        {corrected !== undefined && <p>{t('list.corrected', { corrected, query: q })}</p>}
-        {total > 0 && unmatched.length > 0 && <p>{t('list.unmatched', { words: unmatched.join(' ') })}</p>}
-        {filtered > 0 && (
-          <p class="muted">
-            {t('list.filtered', { count: filtered })}{' '}
-            <a href={href(formatFrontPath({ ...withoutFilters(query), sort: sortOf(query) }))}>
-              {t('list.showFiltered')}
-            </a>
-          </p>
-        )}
-        {hidden > 0 && (
-          <p>
-            <a href={href(formatFrontPath({ ...query, filters: { ...filters, adult: true }, page: 1 }))}>
-              {t('list.hidden', { count: hidden })}
-            </a>
-          </p>
-        )}
-      </div>
+    <Layout
+      {...{ meta, q }}
+      {...(query.category && { category: query.category })}
+      head={<ListHead {...{ ...props, title }} />}
+      beside={bots.length === 0 ? <EmptyShelf /> : ledge}
+    >
       {(bots.length > 0 || isNarrowed(query)) && <ListFilters {...props} />}
-      {bots.length === 0 ? (
-        <NothingFound {...props} />
-      ) : (
-        <Cards {...{ bots, hidesAuthors }} heading="h2" atOnce={cardsAtOnce} canBeTicked />
+      {bots.length > 0 && (
+        <Cards
+          bots={dividesMentions ? bots.toSorted((a, b) => rankMention(a) - rankMention(b)) : bots}
+          {...{ splitWords, dividesMentions }}
+          hidesAuthors={filters.author !== undefined}
+          areRows={query.view === 'rows'}
+          heading="h2"
+          atOnce={cardsAtOnce}
+          canBeTicked
+        />
+      )}
+      {nearest.length > 0 && (
+        <section class="shelf" aria-labelledby="nearest">
+          <div class="shelf-head">
+            <h2 id="nearest">{t(isNear ? 'list.nearest' : 'sort.popular')}</h2>
+          </div>
+          <Cards bots={nearest} heading="h3" atOnce={0} />
+        </section>
       )}
       {weaker > 0 && (
         <p class="links">
-          <a href={href(formatFrontPath({ ...query, filters: { ...filters, weaker: true }, page: 1 }))}>
+          <ListLink to={{ ...query, filters: { ...filters, weaker: true }, page: 1 }}>
             {t('list.weaker', { count: weaker })}
-          </a>
+          </ListLink>
         </p>
       )}
       <PageLinks page={query.page} pages={pages} pathOf={pathOf} />
@@ -126,11 +131,56 @@ function ListPage(props: ListPageProps): VNode {
 }
 
 /** The number of cards that a large screen shows without scrolling. */
-export const cardsAtOnce = 8;
+export const cardsAtOnce = 9;
 
-/** The content of an empty list: the filter to drop, or another suggestion, and the nearest bots. */
-function NothingFound(props: ListPageProps): VNode {
-  const { query, languages, wider, nearest, isNear } = props;
+function rankMention({ mention }: ListedBot): number {
+  return Number(mention !== undefined);
+}
+
+/** The heading of a list, and the bots that it has and leaves out. */
+function ListHead(props: ListPageProps & { readonly title: string }): VNode {
+  const { title, query, total, mentions, corrected, suggested, unmatched, hidden, filtered } = props;
+  const { t, text, categoryText } = useLanguage();
+  const { q, category, filters } = query;
+  const line = category && categoryText(category);
+  return (
+    <>
+      {category && <BackLink path={categoriesPath} name={text('list.categories')} />}
+      <h1>{title}</h1>
+      {q === '' && total > 0 && <p>{t('list.found', { count: total })}</p>}
+      {mentions > 0 && mentions < total && <p>{t('list.mentions', { count: mentions })}</p>}
+      {filtered > 0 && (
+        <p>
+          {t('list.filtered', { count: filtered })}{' '}
+          <ListLink to={withoutFilters(query)}>{t('list.showFiltered')}</ListLink>
+        </p>
+      )}
+      {hidden > 0 && (
+        <p>
+          <ListLink to={{ ...query, filters: { ...filters, adult: true }, page: 1 }}>
+            {t('list.hidden', { count: hidden })}
+          </ListLink>
+        </p>
+      )}
+      {line && <p class="whole">{line}</p>}
+      {corrected !== undefined && <p class="whole">{t('list.corrected', { corrected, query: q })}</p>}
+      {suggested !== undefined && (
+        <p class="whole">
+          <ListLink to={{ ...query, q: suggested, page: 1 }}>
+            {t('list.suggested', { query: suggested })}
+          </ListLink>
+        </p>
+      )}
+      {total > 0 && unmatched.length > 0 && (
+        <p class="whole">{t('list.unmatched', { words: unmatched.join(' ') })}</p>
+      )}
+      {total === 0 && <NothingFound {...props} />}
+    </>
+  );
+}
+
+/** The way out of an empty list: the filter to drop, or another suggestion. */
+function NothingFound({ query, languages, wider, isNear }: ListPageProps): VNode {
   const { site } = useVisit();
   const { t, text, href, categoryName, languageName } = useLanguage();
   const { q, category, filters } = query;
@@ -140,61 +190,42 @@ function NothingFound(props: ListPageProps): VNode {
     if (dropped === 'locale') return languageName(filters.locale ?? '', languages);
     return text(`filter.${dropped}`);
   };
-  const nothing = q === '' ? t('list.nothing') : t('list.nothingFor', { query: q });
   return (
     <>
-      <div class="empty">
-        <svg class="drawing" width="204" height="76" viewBox="0 0 204 76" aria-hidden="true">
-          <path d="M1 56h202M15 56v17M189 56v17M19 56V6h19v50M23 17h11M23 26h11M38 15h14v41M159 56V1h17v55M163 12h9" />
-          <path d="M68 56V8h39v48" stroke-dasharray="5 4" />
-          <path class="solid" d="M120 56l17-53 15 5-17 48z" />
-        </svg>
-        {first?.dropped === undefined ? (
-          <h2>{nothing}</h2>
-        ) : (
-          <h2>
-            {t('list.without', {
-              filter: nameOf(first.dropped),
-              found: text('list.found', { count: first.total }),
-            })}
-          </h2>
-        )}
-        {q !== '' && (
-          <p class="muted">
-            {!isNear && t('list.nothingNear')} {t('list.nothingAdvice')}
-          </p>
-        )}
-        <ul class="actions">
-          {wider.slice(0, maxWider).map(({ dropped, query: to, total }, i) => (
-            <li key={dropped}>
-              <a
-                class={i === 0 ? 'button' : 'button quiet'}
-                href={href(formatFrontPath({ ...to, sort: sortOf(to) }))}
-              >
-                {dropped === undefined
-                  ? text('list.withoutFilters')
-                  : text('list.drop', { filter: nameOf(dropped) })}{' '}
-                ({text('list.found', { count: total })})
-              </a>
-            </li>
-          ))}
-          {wider.length < maxWider && site.hasForms && (
-            <li>
-              <a class="button quiet" href={href('/add')}>
-                {t('list.suggest')}
-              </a>
-            </li>
-          )}
-        </ul>
-      </div>
-      {nearest.length > 0 && (
-        <section class="shelf" aria-labelledby="nearest">
-          <div class="shelf-head">
-            <h2 id="nearest">{t(isNear ? 'list.nearest' : 'sort.popular')}</h2>
-          </div>
-          <Cards bots={nearest} heading="h3" atOnce={0} />
-        </section>
+      {first?.dropped === undefined ? (
+        q === '' && <p class="whole">{t('list.nothing')}</p>
+      ) : (
+        <p class="whole">
+          {t('list.without', {
+            filter: nameOf(first.dropped),
+            found: text('list.found', { count: first.total }),
+          })}
+        </p>
       )}
+      {q !== '' && (
+        <p class="whole">
+          {!isNear && t('list.nothingNear')} {t('list.nothingAdvice')}
+        </p>
+      )}
+      <ul class="actions whole">
+        {wider.slice(0, maxWider).map(({ dropped, query: to, total }, i) => (
+          <li key={dropped}>
+            <ListLink to={to} class={i === 0 ? 'button' : 'button quiet'}>
+              {dropped === undefined
+                ? text('list.withoutFilters')
+                : text('list.drop', { filter: nameOf(dropped) })}{' '}
+              ({text('list.found', { count: total })})
+            </ListLink>
+          </li>
+        ))}
+        {wider.length < maxWider && site.hasForms && (
+          <li>
+            <a class="button quiet" href={href('/add')}>
+              {t('list.suggest')}
+            </a>
+          </li>
+        )}
+      </ul>
     </>
   );
 }
@@ -228,11 +259,12 @@ function formatHeading(props: ListPageProps, language: PageLanguage): string {
 }
 
 function formatUnfilteredHeading(
-  { query, total, corrected, bots }: ListPageProps,
+  { query, total, mentions, corrected, bots }: ListPageProps,
   { text, categoryTitle }: PageLanguage,
 ): string {
   const { q, category, sort, filters } = query;
-  if (q !== '') return text('list.foundFor', { count: total, query: corrected ?? q });
+  if (q !== '' && total === 0) return text('list.nothingFor', { query: q });
+  if (q !== '') return text('list.foundFor', { count: total - mentions || total, query: corrected ?? q });
   if (category !== undefined) return categoryTitle(category);
   if (filters.author !== undefined) {
     const path = toAuthorPath(filters.author);
@@ -254,14 +286,29 @@ function ListFilters(props: ListPageProps): VNode {
     <div class="list-filters">
       <details>
         <summary class={on > 0 ? 'chip on' : 'chip'}>
-          {t('list.filters')} {on > 0 && <Number of={on} />}
+          {t('list.filters')} {on > 0 && <Amount of={on} />}
         </summary>
         <FilterChips {...props} />
       </details>
       <SortLinks {...props} />
-      <div class="from-tablet">
+      <div class="at-end">
         <Follow {...props} />
+        <ViewSwitch {...props} />
       </div>
+    </div>
+  );
+}
+
+/** Links to the same page as cards and as rows. */
+function ViewSwitch({ query }: ListPageProps): VNode {
+  const { t, text } = useLanguage();
+  return (
+    <div class="switch" role="group" aria-label={text('list.view')}>
+      {([undefined, 'rows'] as const).map((view) => (
+        <ListLink key={view} class="chip" to={{ ...query, view }} current={view === query.view}>
+          {t(`list.${view ?? 'cards'}`)}
+        </ListLink>
+      ))}
     </div>
   );
 }
@@ -275,17 +322,17 @@ function CategoryMenu({ query, categories }: ListPageProps): VNode | null {
   const all = [...categories.values()].reduce((sum, bots) => sum + bots, 0);
   return (
     <li>
-      <details class="menu">
+      <details class="menu" name="menu">
         <summary class={current === undefined ? 'chip' : 'chip on'}>
           {current === undefined ? t('list.allCategories') : categoryName(current)}
         </summary>
         <ul>
-          <Choice to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === undefined}>
-            {t('list.allCategories')} <Number of={all} />
+          <Choice to={{ ...query, category: undefined }} current={current === undefined}>
+            {t('list.allCategories')} <Amount of={all} />
           </Choice>
           {shown.map((category) => (
             <Choice key={category} to={{ ...query, category }} current={category === current}>
-              {categoryName(category)} <Number of={categories.get(category) ?? 0} />
+              {categoryName(category)} <Amount of={categories.get(category) ?? 0} />
             </Choice>
           ))}
         </ul>
@@ -306,7 +353,7 @@ function FilterChips(props: ListPageProps): VNode {
         {toggleNames.map((name) => {
           const isOn = filters[name] !== undefined;
           const others = { ...filters, [name]: isOn ? undefined : pageFilters[name].value };
-          const to = { ...query, filters: others, sort: sortOf(query) };
+          const to = { ...query, filters: others };
           return (
             <Choice key={name} {...{ to, current: isOn }} class="chip">
               {t(`filter.${name}`)}
@@ -338,7 +385,7 @@ function LanguageMenu({ query, languages }: ListPageProps): VNode {
   const language = query.filters.locale;
   const name = language && languageName(language, languages);
   return (
-    <details class="menu">
+    <details class="menu" name="menu">
       <summary class={language === undefined ? 'chip' : 'chip on'}>
         {name === undefined ? t('filter.language') : text('filter.inLanguage', { language: name })}
       </summary>
@@ -357,7 +404,7 @@ function LanguageMenu({ query, languages }: ListPageProps): VNode {
 }
 
 function withLanguage(query: FrontQuery, locale: Locale | undefined): FrontQuery {
-  return { ...query, filters: { ...query.filters, locale }, sort: sortOf(query) };
+  return { ...query, filters: { ...query.filters, locale } };
 }
 
 /** The most frequent ones; others are found by search. */
@@ -379,27 +426,30 @@ function SortLinks({ query }: ListPageProps): VNode {
   );
 }
 
-interface ChoiceProps {
+interface ListLinkProps {
   readonly to: FrontQuery;
-  readonly current: boolean;
+  readonly current?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
 }
 
-/** A link to the first page of another list. */
-function Choice({ to, current, children, ...others }: ChoiceProps): VNode {
-  const { href: toHref } = useLanguage();
-  const href = toHref(formatFrontPath({ ...to, page: 1 }));
+/** A link to another list, which is never the front page. */
+function ListLink({ to, current = false, ...others }: ListLinkProps): VNode {
+  const { href } = useLanguage();
+  const path = formatFrontPath({ ...to, sort: sortOf(to) });
+  return <a {...others} href={href(path)} aria-current={current ? 'true' : undefined} />;
+}
+
+/** A list item with a link to the first page of another list. */
+function Choice({ to, ...others }: ListLinkProps): VNode {
   return (
     <li>
-      <a {...others} href={href} aria-current={current ? 'true' : undefined}>
-        {children}
-      </a>
+      <ListLink to={{ ...to, page: 1 }} {...others} />
     </li>
   );
 }
 
-function Number({ of: value }: { readonly of: number }): VNode {
+function Amount({ of: value }: { readonly of: number }): VNode {
   const { integer } = useLanguage();
   return <small>{integer(value)}</small>;
 }

@@ -26,6 +26,8 @@ export interface PageLanguage extends Messages {
   readonly categoryName: (category: Category) => string;
   /** Returns the title of a category's list, such as “Game bots”. */
   readonly categoryTitle: (category: Category) => string;
+  /** Returns what the bots of a category do, if the settings say it in the language. */
+  readonly categoryText: (category: Category) => string | undefined;
   /** The language in the address, or else in the cookie, in canonical case; undefined without either. */
   readonly requested: Locale | undefined;
   /**
@@ -112,6 +114,7 @@ export class Languages {
       categories: this.#settings().categories,
       categoryName: (category) => this.#categoryName(category, locale),
       categoryTitle: (category) => this.#categoryTitle(category, locale),
+      categoryText: (category) => findText(this.#settings().categoryTexts[category], locale),
       locales: this.locales,
       href: this.#href,
     };
@@ -136,8 +139,7 @@ export class Languages {
   }
 
   #ownName(category: Category, locale: Locale): string | undefined {
-    const names = this.#settings().categoryNames.get(category) ?? {};
-    return names[locale] ?? names[toLanguage(locale)];
+    return findText(this.#settings().categoryNames.get(category), locale);
   }
 
   get #standard(): Locale {
@@ -159,6 +161,11 @@ export class Languages {
     this.#messages.set(locale, messages);
     return messages;
   }
+}
+
+/** Returns the text in a language, or else in that language without its region. */
+function findText(texts: Readonly<Record<string, string>> = {}, locale: Locale): string | undefined {
+  return texts[locale] ?? texts[toLanguage(locale)];
 }
 
 const secondsPerYear = 31_536_000;

@@ -4,7 +4,7 @@ import alerts from 'markdown-it-github-alerts';
 import { isError } from '../../lib/errors.ts';
 import { createHtmlError, type Heading, linkHeadings, nameHeadings, serialiseHtml } from './html-tree.ts';
 import { layOutPage, type PageLayout } from './page-layout.ts';
-import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
+import { sanitiseHtml } from './sanitise-html.ts';
 
 /** Untrusted Markdown, and the images that it may show. */
 export interface MarkdownSource extends PageLayout {
@@ -53,7 +53,8 @@ markdown
   .use(alerts, { icons: {}, markers: [alert] })
   .use(footnotes)
   .inline.ruler.disable('footnote_inline');
-markdown.validateLink = isLinkable;
+// The sanitiser decides which addresses stay. Of a link or an image without one, the text does, not its Markdown.
+markdown.validateLink = () => true;
 
 // In a table, each row gets a cell for each column of the header, however short the row is.
 markdown.block.State = class extends markdown.block.State {

@@ -14,7 +14,7 @@ export type Html = string | null;
 export type ProposedHtml = Html | undefined;
 
 /** Returns our copy of an image; undefined without a copy. */
-type FindCopy = (url: string) => ImagePlace | undefined;
+export type FindImage = (url: string) => ImagePlace | undefined;
 
 /** A text with the addresses of its images. Only images with a copy are shown. */
 export interface MarkdownText extends Omit<MarkdownSource, 'images'> {
@@ -31,7 +31,7 @@ export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
  */
 export class Markdown {
   readonly #cache: CurrentCache;
-  readonly #copyOf: FindCopy;
+  readonly #copyOf: FindImage;
   readonly #pages: RenderThread;
   readonly #previews: RenderThread;
   readonly #previewQueue = new FairQueue(8);
@@ -42,7 +42,7 @@ export class Markdown {
    * @param limit maximum milliseconds for a text
    * @param maxWaitMs maximum time that a caller waits for a text that is not listed
    */
-  constructor(cache: CurrentCache, copyOf: FindCopy, limit = 1000, maxWaitMs = 3000) {
+  constructor(cache: CurrentCache, copyOf: FindImage, limit = 1000, maxWaitMs = 3000) {
     this.#cache = cache;
     this.#copyOf = copyOf;
     this.#maxWaitMs = maxWaitMs;

@@ -35,7 +35,7 @@ export function sanitiseHtml(html: string): Fragment {
 }
 
 /** Whether links to this address are allowed: to the web, to mail and within the page. */
-export function isLinkable(url: string): boolean {
+function isLinkable(url: string): boolean {
   return /^(https?:\/\/|mailto:|#)/i.test(url);
 }
 

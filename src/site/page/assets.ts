@@ -41,7 +41,7 @@ export const assets = {
   sentScript: readAsset('sent.js', 'text/javascript; charset=utf-8'),
   /** The keyboard shortcuts of the review. */
   reviewScript: readAsset('review.js', 'text/javascript; charset=utf-8'),
-  /** Copies a token or a code sample, and filters the commands of a bot. */
+  /** Copies a token or a code sample. */
   copyScript: readAsset('copy.js', 'text/javascript; charset=utf-8'),
   icon: readAsset('icon.svg', 'image/svg+xml'),
   favicon: readAsset('favicon.ico', 'image/x-icon'),

@@ -1,46 +1,58 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import type { VNode } from 'preact';
-import type { BotId } from '../../bot/id.ts';
+import { Fragment, type VNode } from 'preact';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { createDocument, send, type Document } from '../../http/representation.ts';
 import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
-import { CopyButton, Prose } from './elements.tsx';
+import { CopyButton, LinkItem, NameLink, Prose } from './elements.tsx';
 import type { AddPage } from './html-response.ts';
 import { Layout } from './layout.tsx';
 import { useLanguage, type PageParts } from './page-context.tsx';
 
-/** The documents that are also pages, by path, and their files. The first file has several pages. */
+/** The documents that are also pages: path → group, name and file. The first file has several pages. */
 const files = {
-  '/docs': 'docs/api.md',
-  '/docs/bots': 'docs/api.md',
-  '/docs/lists': 'docs/api.md',
-  '/docs/errors': 'docs/api.md',
-  '/docs/consumers': 'docs/consumers.md',
-  '/docs/javascript': 'clients/typescript/README.md',
-  '/docs/python': 'clients/python/README.md',
-  '/docs/changelog': 'CHANGELOG.md',
-};
+  '/docs': ['Start', 'The API', 'docs/api.md'],
+  '/docs/post': ['Start', 'Post', 'docs/api.md'],
+  '/docs/bots': ['Routes', 'Bots', 'docs/api.md'],
+  '/docs/lists': ['Routes', 'Lists', 'docs/api.md'],
+  '/docs/errors': ['More', 'Errors', 'docs/api.md'],
+  '/docs/javascript': ['More', 'JavaScript client', 'clients/typescript/README.md'],
+  '/docs/python': ['More', 'Python client', 'clients/python/README.md'],
+  '/docs/consumers': ['More', 'Programs that read', 'docs/consumers.md'],
+  '/docs/changelog': ['More', 'Changes', 'CHANGELOG.md'],
+} as const;
 
 type DocsPath = keyof typeof files;
 export const docsPaths = Object.keys(files) as readonly DocsPath[];
 
-/** Adds the documents. Concurrent requests for one share its rendering, because each takes a thread. */
-export function addDocsPages(addPage: AddPage, { site, bots }: PageParts): void {
+/** Adds the documents, each as Markdown too. Concurrent requests for one share its rendering, because each takes a thread. */
+export function addDocsPages(addPage: AddPage, { site, lists, cache }: PageParts): void {
   for (const path of docsPaths) {
     let guide: ReturnType<typeof renderGuide> | undefined;
-    let named: BotId | undefined;
+    let named: string | undefined;
     const render = async (): Promise<VNode> => {
-      const id = await findExample(bots);
-      if (named !== id) guide = undefined;
-      guide ??= renderGuide(path, site.canonicalUrl, (named = id));
+      const example = await findExample(lists);
+      if (named !== example?.id) guide = undefined;
+      named = example?.id;
+      guide ??= renderGuide(path, site.canonicalUrl, example);
       const rendered = await guide.catch((error: unknown) => {
         guide = undefined;
         throw error;
       });
       // On a busy machine, rendering may have timed out.
       if (rendered.html === null) guide = undefined;
-      return <DocsPage {...rendered} path={path} />;
+      return <DocsPage {...rendered} {...{ path, example }} />;
     };
     addPage(path, () => ({ key: { page: path }, render }));
+    addPage(`${path}.md`, async (ctx) => {
+      const create = async (): Promise<Document> => {
+        const [title = ''] = titleLine.exec(documents[path]) ?? [];
+        const text = title + readGuide(path, site.canonicalUrl, await findExample(lists));
+        return createDocument('text/markdown; charset=utf-8', Buffer.from(text));
+      };
+      await send(ctx, await cache.get(`docs ${path}`, create));
+      return undefined;
+    });
   }
 }
 
@@ -48,39 +60,51 @@ const documents = Object.fromEntries(docsPaths.map((path) => [path, readDocument
   Record<DocsPath, string>
 >;
 
-/** Returns the text of a page. The routes and errors of the first file are separate pages, to which the first page links. */
+/** Returns the text of a page. Some parts of the first file are separate pages, to which the first page links. */
 function readDocument(path: DocsPath): string {
-  const text = readFileSync(new URL(files[path], import.meta.resolve('#package')), 'utf8');
-  if (files[path] !== files['/docs']) return text;
+  const text = readFileSync(new URL(files[path][2], import.meta.resolve('#package')), 'utf8');
+  if (files[path][2] !== files['/docs'][2]) return text;
   const [routes = '', errors = ''] = ['routes', 'errors'].map(
     (part) => text.split(`\n<!-- ${part} -->`)[1]?.split('<!-- end -->')[0],
   );
-  const opened = routes.replaceAll('<details>', '<details open>').split(/^(?=### )/m);
+  const [post = ''] = /^## Post\n[^]*?(?=^## )/m.exec(text) ?? [];
+  const opened = routes
+    .replaceAll(/<details>\n<summary>(<code>.+<\/code>)<\/summary>|<\/details>\n/g, (_, route = '') => route)
+    .split(/^(?=### )/m);
+  if (path === '/docs/post') return post.slice(1);
   if (path === '/docs/bots') return `# Routes of bots\n\n${opened.filter(isOfBots).join('')}`;
   if (path === '/docs/lists')
     return `# Other routes\n\n${opened.filter((route) => !isOfBots(route)).join('')}`;
   if (path === '/docs/errors') return `# Examples of errors\n\n${errors}`;
-  const links = [...routes.matchAll(/^### (.+)\n\n<details>\n<summary><code>(.+)<\/code>/gm)].map(
-    ([, title = '', route = '']) => `- [${title}](#${toSlug(title)}): \`${route}\`\n`,
+  const rows = [...routes.matchAll(/^### (.+)\n\n<details>\n<summary><code>(\w+) (.+)<\/code>/gm)].map(
+    ([, title = '', method = '', route = '']) =>
+      `| **${method}** \`${route}\` | [${title}](#${toSlug(title)}) |\n`,
   );
   return text
-    .replace(routes, () => `\n${links.join('')}\n`)
-    .replace(errors, () => '\n\n[Examples of errors](#examples-of-errors).\n\n');
+    .replace(post, '')
+    .replace(routes, () => `\n| Request | Purpose |\n| --- | --- |\n${rows.join('')}\n`)
+    .replace(errors, () => '\n\n[Examples of errors](#examples-of-errors).\n\n')
+    .replaceAll(/^<!--.*-->\n/gm, '');
 }
 
 function isOfBots(route: string): boolean {
-  return /<summary><code>\w+ \/api\/v2\/bots/.test(route);
+  return /^<code>\w+ \/api\/v2\/bots/m.test(route);
 }
 
 /**
  * Renders a document in a separate thread, so that pages of bots do not wait for it and it may take more time.
- * @param id the bot that the document names; by default that of the sample catalogue
+ * @param example the bot that the document names; by default that of the sample catalogue
  */
-export async function renderGuide(path: DocsPath, baseUrl: string, id?: BotId): Promise<RenderedText> {
+export async function renderGuide(
+  path: DocsPath,
+  baseUrl: string,
+  example?: IndexedBot,
+): Promise<RenderedText> {
   const thread = new RenderThread(maxRenderMs, 0);
   try {
-    const text = readGuide(path, baseUrl).replaceAll(sampleBot, id ?? sampleBot);
-    return await thread.render({ text, name: '', images: {} });
+    const text = readGuide(path, baseUrl, example);
+    const { html, headings } = await thread.render({ text, name: '', images: {} });
+    return { html: html && boxCode(html), headings };
   } finally {
     await thread.close();
   }
@@ -88,27 +112,51 @@ export async function renderGuide(path: DocsPath, baseUrl: string, id?: BotId): 
 
 const maxRenderMs = 30_000;
 
-/** The bot of the sample catalogue that the documents name. */
-const sampleBot = '190519304972663312' as BotId;
+/** Puts each code into a box. Its title is the short line before it, or else the heading above. */
+function boxCode(html: string): string {
+  const lines: string[] = [];
+  let heading = '';
+  for (const line of html.split('\n')) {
+    heading = /^<h\d[^>]*>(.*)<\/h\d>$/.exec(line)?.[1] ?? heading;
+    if (line.startsWith('<pre ')) {
+      const [, lead = ''] = /^<p>(.*):<\/p>$/.exec(lines.at(-1) ?? '') ?? [];
+      const isTitle = lead !== '' && lead.length < maxTitleLength;
+      if (isTitle) lines.pop();
+      lines.push(`<div class="code"><header><span>${isTitle ? lead : heading}</span></header>`);
+    }
+    lines.push(line);
+  }
+  const boxed = lines.join('\n').replaceAll('</pre>', '</pre></div>');
+  return boxed.replace(/<table>(?=\s+<thead>\s+<tr>\s+<th>Request)/, '<table class="routes">');
+}
 
-/** Returns the bot that the pages name as an example; undefined if all are for adults. */
-async function findExample(bots: PageParts['bots']): Promise<BotId | undefined> {
-  const all = bots.get(sampleBot) ? [] : await bots.sorted();
-  return all.find(({ facts }) => !facts.nsfw)?.id;
+/** With the addresses of links. */
+const maxTitleLength = 400;
+
+/** The bot and the author of the sample catalogue that the documents name. */
+const [sampleBot, sampleAuthor] = ['190519304972663312', '190519304972664832'];
+
+/** Returns the bot that pages name as an example: that on most servers; undefined if all are for adults. */
+export async function findExample(lists: PageParts['lists']): Promise<IndexedBot | undefined> {
+  const sort = { key: 'count', descending: true } as const;
+  return (await lists.page({ nsfw: false, sort, after: 0, limit: 1 })).bots[0];
 }
 
 /**
- * Returns a document without its title, with a line for each paragraph and item, and with the address of this service. Links to
- * documents and headings that are pages lead to these; of other links, the text stays, or the path of the file.
+ * Returns a document without its title, with a line for each paragraph and item, with the address of this service and
+ * the example. Links to documents and headings that are pages lead to these; of other links, the text stays, or the path
+ * of the file.
  */
-function readGuide(path: DocsPath, baseUrl: string): string {
+function readGuide(path: DocsPath, baseUrl: string, example?: IndexedBot): string {
   const own = documents[path]
     .replace(titleLine, '')
-    .replaceAll(/(?:http:\/\/)?localhost:8080|https:\/\/bots\.example\.org/g, () => baseUrl);
+    .replaceAll(/(?:http:\/\/)?localhost:8080|https:\/\/bots\.example\.org/g, () => baseUrl)
+    .replaceAll(sampleBot, example?.id ?? sampleBot)
+    .replaceAll(sampleAuthor, example?.facts.authors[0] ?? sampleAuthor);
   const parts = own.split(/(^```[^]*?^```$)/m);
   const toLink = (link: string, text: string, target = '', heading = ''): string => {
-    const file = target === '' ? files[path] : posix.join(posix.dirname(files[path]), target);
-    const pages = docsPaths.filter((each) => files[each] === file);
+    const file = target === '' ? files[path][2] : posix.join(posix.dirname(files[path][2]), target);
+    const pages = docsPaths.filter((each) => files[each][2] === file);
     const page = pages.find((each) => hasHeading(each, heading.slice(1))) ?? pages[0];
     if (page === undefined) return text.endsWith('.md') ? `\`${file}\`` : text;
     return page === path ? link : `[${text}](${baseUrl}${page}${heading.replace('#', '#page-')})`;
@@ -139,49 +187,64 @@ const titleLine = /^# (.*)\n/;
 
 interface DocsPageProps extends RenderedText {
   readonly path: DocsPath;
+  /** The bot that the document names. */
+  readonly example: IndexedBot | undefined;
 }
 
 /** Explains the API and the data to people, in English; programs read the OpenAPI document. */
-function DocsPage({ path, html, headings }: DocsPageProps): VNode {
+function DocsPage({ path, example, html, headings }: DocsPageProps): VNode {
   const { t, text, href } = useLanguage();
   const guide = documents[path];
   const [, title = ''] = titleLine.exec(guide) ?? [];
   const link = <a href={href('/api/openapi.json')}>OpenAPI</a>;
   const isApi = path === '/docs';
+  const name = example && <NameLink path={`/bots/${example.id}`} name={example.facts.name} />;
+  const head = isApi ? (
+    <>
+      <h1>{t('api.title')}</h1>
+      <p class="whole">{t('api.introduction', { link })}</p>
+      {name && <p class="whole">{t('api.example', { bot: name })}</p>}
+    </>
+  ) : (
+    <h1 lang="en" dir="ltr">
+      {title}
+    </h1>
+  );
+  const toItem = (page: DocsPath): VNode => (
+    <li key={page}>
+      <a href={href(page)} aria-current={page === path ? 'page' : undefined}>
+        {files[page][1]}
+      </a>
+      {page === path && (
+        <ul>
+          {headings
+            .filter(({ level }) => level === 2)
+            .map(({ id, text: heading }) => (
+              <LinkItem key={id} href={`#${id}`}>
+                {heading}
+              </LinkItem>
+            ))}
+        </ul>
+      )}
+    </li>
+  );
   return (
-    <Layout title={isApi ? text('api.title') : title} current="/docs" script="copyScript">
+    <Layout title={isApi ? text('api.title') : title} current="/docs" script="copyScript" head={head}>
       <div class="docs">
-        <div class="prose">
-          {isApi ? (
-            <h1>{t('api.title')}</h1>
-          ) : (
-            <>
-              <p>
-                <a href={href('/docs')}>← {t('api.title')}</a>
-              </p>
-              <h1 lang="en" dir="ltr">
-                {title}
-              </h1>
-            </>
-          )}
-          {isApi && <p>{t('api.introduction', { link })}</p>}
-        </div>
-        {headings.length > 0 && (
-          <nav class="panel contents" aria-labelledby="contents">
-            <details>
-              <summary>
-                <h2 id="contents">{t('bot.contents')}</h2>
-              </summary>
-              <ul lang="en" dir="ltr">
-                {headings.map(({ id, level, text: heading }) => (
-                  <li key={id} class={level === 2 ? undefined : 'below'}>
-                    <a href={`#${id}`}>{heading}</a>
-                  </li>
-                ))}
-              </ul>
-            </details>
-          </nav>
-        )}
+        <nav class="rail" aria-label={text('api.title')}>
+          <details>
+            <summary>{t('bot.contents')}</summary>
+            <div lang="en" dir="ltr">
+              {['Start', 'Routes', 'More'].map((group) => (
+                <Fragment key={group}>
+                  <h2>{group}</h2>
+                  <ul>{docsPaths.filter((page) => files[page][0] === group).map(toItem)}</ul>
+                </Fragment>
+              ))}
+              <a href={href(`${path}.md`)}>This page as Markdown</a>
+            </div>
+          </details>
+        </nav>
         <Prose locale="en" text={guide} html={html} />
         <template>
           <CopyButton of="code" />

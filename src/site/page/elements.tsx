@@ -1,13 +1,11 @@
 import type { RenderableProps, VNode, ComponentChildren } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import { formatIsoTime } from '../../bot/clock.ts';
-import type { InvitePermissions, StatedPermissions } from '../../bot/invite.ts';
 import type { FilledMainPage } from '../../bot/record.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type VariantWidth, toVariantPath } from '../../images/store.ts';
 import { directionOf } from '../../bot/locale.ts';
-import type { PageLanguage } from '../language/languages.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { ProposedHtml } from '../markdown/markdown.ts';
 import { feedsPath, toAuthorPath, toPathInLanguage } from './addresses.ts';
@@ -37,10 +35,10 @@ export function NameLink({ path, name, look }: NameLinkProps & { readonly look?:
   );
 }
 
-/** A link with an arrow to the page above this one. */
+/** A link to the page above this one, in a heading. */
 export function BackLink(props: NameLinkProps): VNode {
   return (
-    <p class="back">
+    <p class="breadcrumb whole">
       <NameLink {...props} />
     </p>
   );
@@ -239,10 +237,10 @@ interface BylineProps {
 }
 
 /** The line "by NAME" of a bot. If some authors have no name, it says how many authors there are. */
-export function Byline({ bot, authors, isLinked }: BylineProps): VNode {
+export function Byline({ bot, authors, isLinked }: BylineProps): VNode | null {
   const { t, list } = useLanguage();
   const all = authors.length < bot.authors.length && t('bot.authors', { count: bot.authors.length });
-  if (authors.length === 0) return <p class="by">{all}</p>;
+  if (authors.length === 0) return all ? <p class="by">{all}</p> : null;
   // Names are listed by their places, because two authors may have the same name.
   const names = list.formatToParts(Object.keys(authors)).map(({ type, value }) => {
     const author = type === 'element' ? authors[Number(value)] : undefined;
@@ -257,32 +255,6 @@ export function Byline({ bot, authors, isLinked }: BylineProps): VNode {
   );
 }
 
-interface NamedPermission {
-  readonly key: string;
-  readonly name: ComponentChildren;
-  readonly isHarmful: boolean;
-}
-
-/** Names permissions, most powerful first, and bits without a documented meaning. */
-export function namePermissions(
-  { groups, unknownBits }: StatedPermissions,
-  t: PageLanguage['t'],
-): NamedPermission[] {
-  const known = groups.flatMap(({ name: group, permissions }) =>
-    permissions.map((key) => ({ key, name: t(`permission.${key}`), isHarmful: group === 'dangerous' })),
-  );
-  const unknown = unknownBits.map((bit) => ({ key: `${bit}`, name: t('permissions.unknown', { bit }) }));
-  return [...known, ...unknown.map((bit) => ({ ...bit, isHarmful: false }))];
-}
-
-/** The requests of an invite link in addition to a bot and its commands. */
-export function OtherScopes({ scopes }: Pick<InvitePermissions, 'scopes'>): VNode | null {
-  const { t } = useLanguage();
-  const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
-  if (others.length === 0) return null;
-  return <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>;
-}
-
 interface BotImageProps {
   /** The path of the full copy. */
   readonly path: string;
@@ -290,8 +262,8 @@ interface BotImageProps {
   /** The size in CSS pixels, so that nothing moves when the image loads. */
   readonly width: number;
   readonly height: number;
-  /** The width in pixels of the smaller copy. */
-  readonly small: VariantWidth;
+  /** The width in pixels of the smaller copy; undefined to show the full copy. */
+  readonly small: VariantWidth | undefined;
   /** For an image that may need the full copy: its width as in the `sizes` attribute, and the width of the full copy in pixels. */
   readonly larger?: { readonly sizes: string; readonly full: number };
   /** Whether the image is below the fold, so that it loads when it is about to be seen. */
@@ -302,13 +274,13 @@ interface BotImageProps {
 /** An image of the cache: its smaller copy, or the full one if the screen needs it. */
 export function BotImage(props: BotImageProps): VNode {
   const { path, alt, width, height, small, larger, lazy, blurred } = props;
-  const src = toVariantPath(path, small);
+  const src = small === undefined ? path : toVariantPath(path, small);
   return (
     <img
       class={blurred ? 'veiled' : undefined}
       src={src}
-      srcset={larger && `${src} ${small}w, ${path} ${larger.full}w`}
-      sizes={larger?.sizes}
+      srcset={small && larger && `${src} ${small}w, ${path} ${larger.full}w`}
+      sizes={small && larger?.sizes}
       alt={alt}
       width={width}
       height={height}

@@ -78,7 +78,7 @@ export function Layout(props: LayoutProps): VNode {
         </a>
         <Header {...props} />
         <main id="main" tabIndex={-1}>
-          {wall && <div class="wall">{wall}</div>}
+          {wall && <div class={isFront ? 'wide front' : 'wall'}>{wall}</div>}
           <div class="wide">{children}</div>
         </main>
         <Footer {...props} />
@@ -199,7 +199,7 @@ function Footer({ form }: LayoutProps): VNode {
 function LanguageSwitch({ form }: { readonly form: SentForm | undefined }): VNode {
   const { locale: current, locales, href } = useLanguage();
   return (
-    <details class="menu up">
+    <details class="menu up" name="menu">
       <summary class="chip">{formatOwnName(current, locales)}</summary>
       <ul>
         {locales.map((locale) => {
@@ -263,7 +263,7 @@ function Account(): VNode {
     );
   }
   return (
-    <details class="menu person account">
+    <details class="menu person account" name="menu">
       <summary>
         <span class="initial" aria-hidden="true">
           {findInitial(viewer.name)}

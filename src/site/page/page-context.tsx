@@ -11,7 +11,7 @@ import type { ShareCards } from '../../images/share-cards.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
 import type { Proposal } from '../../proposals/proposal.ts';
 import type { Languages, PageLanguage } from '../language/languages.ts';
-import type { Markdown } from '../markdown/markdown.ts';
+import type { FindImage, Markdown } from '../markdown/markdown.ts';
 import type { RepositoryLinks } from './repository-links.ts';
 
 /** A person who is logged in. */
@@ -67,6 +67,8 @@ export interface PageParts
   readonly collections: Pick<Catalogue['collections'], 'all'>;
   readonly countHistory: ReadonlyCountHistory;
   readonly markdown: Markdown;
+  /** Returns our copy of an image; undefined without a copy. */
+  readonly findImage: FindImage;
   /** Null if images are not made. */
   readonly shareCards: Pick<ShareCards, 'get'> | null;
 }

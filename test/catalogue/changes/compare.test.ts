@@ -66,7 +66,9 @@ describe('what changes in a bot', () => {
       parse({ invite: `${invite}7&permissions=2056` }),
     );
     strictEqual(change.added.administrator, true);
-    deepStrictEqual(change.removed.groups, [{ name: 'messages', permissions: ['viewChannels'] }]);
+    deepStrictEqual(change.removed.groups, [
+      { subject: 'messages', isHarmful: false, permissions: ['viewChannels'] },
+    ]);
     strictEqual(change.isOtherBot, false);
     strictEqual(
       compareInvites(parse({ invite: `${invite}7` }), parse({ invite: `${invite}8` })).isOtherBot,

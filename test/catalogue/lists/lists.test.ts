@@ -337,9 +337,6 @@ describe('what a search found, the best first', () => {
   it('says what was searched for in the place of a misspelled word', async () => {
     const { corrected, total } = await lists.page({ q: 'gaots', limit: 5 });
     deepStrictEqual([corrected, total], ['goats', 133]);
-    strictEqual(
-      (await lists.page({ q: 'gaosts', sort: { key: 'id', descending: true } })).corrected,
-      'goats',
-    );
+    strictEqual((await lists.page({ q: 'goast', sort: { key: 'id', descending: true } })).corrected, 'goats');
   });
 });

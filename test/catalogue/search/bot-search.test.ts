@@ -49,9 +49,10 @@ describe('a search', () => {
       }
       for (const line of expected) {
         const [query = ''] = line.split(' → ');
-        const [ids, { corrected, unmatched }] = await run(query);
+        const [ids, { corrected, suggested, unmatched }] = await run(query);
         const more = [
           corrected === undefined ? '' : `, corrected to ${corrected}`,
+          suggested === undefined ? '' : `, perhaps ${suggested}`,
           unmatched.length > 0 ? `, without ${unmatched.join(' ')}` : '',
         ];
         strictEqual(`${query} → ${ids.join(' ') || 'nothing'}${more.join('')}`, line);

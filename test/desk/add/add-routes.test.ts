@@ -283,7 +283,7 @@ describe('sending a form', () => {
     const moderator = `${add.invite}&scope=bot&permissions=${2 + 4 + 1024}`;
     match(
       await check({ invite: moderator, id: '' }),
-      /can do harm: 2\. Others: 1\.[^]*<li class="tag harm">Kick members/,
+      /id="advice-invite"><dl class="ingredients brief"><div class="harm">[^]*?Ban members, Kick members</,
     );
     match(await check({ id: '' }), /name="id" [^>]*value="123456789012345678"/);
     const moved = await check({ invite: 'discord.gg/abc', moved: 'invite' });
@@ -455,19 +455,19 @@ describe('the forms of what is beside bots/', () => {
     const wrong = { collection: 'Fun Bots', locale: 'en', title: 'Fun', description: 'To laugh.' };
     const refused = await press(visitor, page, '/add/collection/send', { ...wrong, bots: `${homer} 1` });
     match(refused.text, /Enter lower-case letters, digits and hyphens/);
-    match(refused.text, /Not listed here: <bdi>1<\/bdi>\./);
+    match(refused.text, /Some of these bots are not listed/);
     const taken = await press(visitor, page, '/add/collection', {
       ...wrong,
       collection: 'small',
       bots: homer,
     });
     match(taken.text, /There is a collection of this name/);
-    match(taken.text, /Enter the IDs of 2 to 30 bots/);
+    match(taken.text, /Choose 2 to 30 bots/);
     const right = { ...wrong, collection: 'fun', bots: `${bart} ${homer}`, page: 'Ha.' };
     const sent = await press(visitor, page, '/add/collection/send', right);
     strictEqual(sent.url.pathname, '/proposals/collection-fun');
     const ref = `refs/botshelf/proposals/collection-fun/${stranger}`;
-    const keys = { title: 'Fun', description: 'To laugh.', bots: [bart, homer] };
+    const keys = { title: 'Fun', description: 'To laugh.', by: stranger, bots: [bart, homer] };
     strictEqual(read(ref, 'collections/fun.en.md'), collection(keys, 'Ha.').trim());
     match(sent.text, /href="\/add\/collection\?proposal=collections%2Ffun\.en\.md"/);
     const again = await visitor.go(`${site.baseUrl}/add/collection?proposal=collections/fun.en.md`);
@@ -479,6 +479,34 @@ describe('the forms of what is beside bots/', () => {
     const done = await reviewer.press(review, review.url.pathname, { decision: 'accepted', version });
     strictEqual(done.status, 200);
     match(read('main', 'collections/fun.en.md'), /"title": "Fun"/);
+  });
+
+  it('fill a collection by name, step by step, and keep what was typed', async () => {
+    let page = await new Visitor().go(`${site.baseUrl}/add/collection`);
+    const visitor = new Visitor();
+    const step = async (shelf: string, typed: Record<string, string> = {}): Promise<string> => {
+      page = await press(visitor, page, '/add/collection', { ...typed, shelf });
+      const main = page.text.replace(/[^]*<main/, '');
+      doesNotMatch(main, /class="notice bad"/);
+      // Ids are in values only.
+      doesNotMatch(main.replaceAll(/<[^>]*>/g, ' '), new RegExp(`${homer}|${bart}`));
+      const { bots = '', title, find } = readFormFields(page.text);
+      return [title, find, bots].join('|');
+    };
+    strictEqual(await step('find', { title: 'Fun', find: 'homer' }), 'Fun|homer|');
+    match(page.text, new RegExp(`<b dir="auto">Homer</b>[^]*?value="put ${homer}"`));
+    strictEqual(await step(`put ${homer}`), `Fun|homer|${homer}`);
+    strictEqual(
+      await step('find', { find: `https://bots.example.org/bots/${bart}?locale=de` }),
+      `Fun|https://bots.example.org/bots/${bart}?locale=de|${homer}`,
+    );
+    strictEqual(await step(`put ${bart}`, { find: '' }), `Fun||${homer} ${bart}`);
+    match(page.text, /<p>2 bots<\/p><\/a>/);
+    strictEqual(await step(`up ${bart}`), `Fun||${bart} ${homer}`);
+    match(page.text, /action="\/add\/collection#place-2"/i);
+    strictEqual(await step(`down ${bart}`), `Fun||${homer} ${bart}`);
+    strictEqual(await step(`take ${homer}`, { find: 'zzzzzzzz' }), `Fun|zzzzzzzz|${bart}`);
+    match(page.text, /No other bot matches/);
   });
 
   it('edit a collection and translate it', async () => {

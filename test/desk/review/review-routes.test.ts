@@ -160,6 +160,10 @@ describe('the review of proposals', () => {
       match(page.text, /As it is[^]*by <bdi>Ada<[^]*As proposed[^]*by <bdi>Ada</);
       match(
         page.text,
+        /As it is[^]*<dl class="ingredients brief">[^]*As proposed[^]*<dl class="ingredients brief">/,
+      );
+      match(
+        page.text,
         /href="https:\/\/homer.example\/" target="_blank" rel="noopener noreferrer nofollow ugc"/,
       );
       match(page.text, /No errors and no warnings/);

@@ -28,9 +28,9 @@ describe('GET /api/v2/bots/:id/counts', () => {
     }).folder;
     today = Math.floor(Date.now() / 1000 / day) * day;
     commitCounts(root, [
-      { time: today - 40 * day, counts: { [homer]: 100 } },
-      { time: today - 3 * day + 5 * 3600, counts: { [homer]: 120 } },
-      { time: today - 2 * day, counts: { [homer]: 90, 777: 4 } },
+      { time: today - 40 * day, counts: { [homer]: 1000 } },
+      { time: today - 3 * day + 5 * 3600, counts: { [homer]: 1200 } },
+      { time: today - 2 * day, counts: { [homer]: 900, 777: 4 } },
     ]);
     service = await startTestService({}, { root, env: { BOTSHELF_STATE_SECONDS: '1' } });
     await eventually(async () =>
@@ -41,12 +41,12 @@ describe('GET /api/v2/bots/:id/counts', () => {
   it('returns the last count of each day since the first, as JSON', async () => {
     const { json, headers } = await service.request(`/api/v2/bots/${homer}/counts`);
     strictEqual(json.length, 41);
-    deepStrictEqual(json[0], { at: dayBefore(40), count: 100 });
+    deepStrictEqual(json[0], { at: dayBefore(40), count: 1000 });
     deepStrictEqual(json.slice(-4), [
-      { at: dayBefore(3), count: 120 },
-      { at: dayBefore(2), count: 90 },
-      { at: dayBefore(1), count: 90 },
-      { at: dayBefore(0), count: 90 },
+      { at: dayBefore(3), count: 1200 },
+      { at: dayBefore(2), count: 900 },
+      { at: dayBefore(1), count: 900 },
+      { at: dayBefore(0), count: 900 },
     ]);
     strictEqual(headers.get('access-control-allow-origin'), '*');
   });
@@ -56,8 +56,8 @@ describe('GET /api/v2/bots/:id/counts', () => {
       `/api/v2/bots/${homer}/counts?from=${dayBefore(3)}T23:59Z&to=${dayBefore(2)}`,
     );
     deepStrictEqual(days.json, [
-      { at: dayBefore(3), count: 120 },
-      { at: dayBefore(2), count: 90 },
+      { at: dayBefore(3), count: 1200 },
+      { at: dayBefore(2), count: 900 },
     ]);
     // As Python writes it, encoded and not.
     for (const utc of ['%2B00:00', '+00:00']) {
@@ -73,7 +73,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     const response = await fetch(service.address + path, { headers: { Accept: 'text/csv' } });
     strictEqual(response.headers.get('content-type'), 'text/csv; charset=utf-8');
     match(response.headers.get('vary') ?? '', /Accept, Accept-Encoding/);
-    strictEqual(await response.text(), `at,count\r\n${dayBefore(3)},120\r\n${dayBefore(2)},90\r\n`);
+    strictEqual(await response.text(), `at,count\r\n${dayBefore(3)},1200\r\n${dayBefore(2)},900\r\n`);
     for (const [type, ...accepts] of [
       [
         'application/json; charset=utf-8',
@@ -124,7 +124,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
   it('sorts the list by growth, and tells which bots are active', async () => {
     const ids = async (query: string): Promise<string[]> =>
       (await service.request(`/api/v2/bots?${query}`)).json.map(({ id }: { id: string }) => id);
-    // Homer has gone from 100 to 90 since the day 30 days ago; the others had no count then, Bart has none at all.
+    // Homer has gone from 1,000 to 900 since the day 30 days ago; the others had no count then, Bart has none at all.
     deepStrictEqual(await ids('sort=growth'), [marge, bart, homer]);
     deepStrictEqual(await ids('sort=-growth'), [homer, bart, marge]);
     deepStrictEqual(await ids('active=30d'), [homer, marge]);
@@ -138,8 +138,8 @@ describe('GET /api/v2/bots/:id/counts', () => {
     const path = '/api/v2/counts/history';
     const read = async (kind: string): Promise<Response> => await fetch(`${service.address}${path}.${kind}`);
     const days = [
-      [dayBefore(3), 120],
-      [dayBefore(2), 90],
+      [dayBefore(3), 1200],
+      [dayBefore(2), 900],
     ];
     const response = await read('ndjson');
     strictEqual(response.headers.get('content-type'), 'application/x-ndjson');
@@ -150,7 +150,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     const part = `?from=${dayBefore(41)}&to=${dayBefore(3)}`;
     strictEqual(
       await (await read(`csv${part}`)).text(),
-      `at,id,count\r\n${dayBefore(40)},${homer},100\r\n${csv[0]}`,
+      `at,id,count\r\n${dayBefore(40)},${homer},1000\r\n${csv[0]}`,
     );
     const headers = { 'If-None-Match': response.headers.get('etag') ?? '' };
     strictEqual((await service.request(`${path}.ndjson`, { headers })).status, 304);

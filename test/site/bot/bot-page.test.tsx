@@ -7,6 +7,7 @@ import { providePage, type Visit } from '../../../src/site/page/page-context.tsx
 import { inEnglish, testSite } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { accountId } from '../../support/sample.ts';
+import { listUsages } from '../../../src/site/bot/bot-commands.tsx';
 import { type BotPageProps, BotPage } from '../../../src/site/bot/bot-page.tsx';
 
 const record = JSON.parse(
@@ -27,7 +28,8 @@ const props: BotPageProps = {
   panels: { counts: [], trustChanges: [], sameAuthor: [], collections: [] },
   review: undefined,
   authors: [],
-  commands: [],
+  screenshots: pictures.preview.map((path) => ({ path, width: 1280, height: 720 })),
+  usages: [],
   similar: [],
   blurImages: false,
   shareCard: undefined,
@@ -44,38 +46,18 @@ describe("a bot's page", () => {
     for (const tag of tags) match(tag, /width="\d+" height="\d+"/);
   });
 
-  it('lists the commands as they are typed, in the language of the reader, and a bounded number of them', () => {
-    const option = { type: 3, name: 'title', name_localizations: { 'en-GB': 'song' } };
-    const options = [
-      { ...option, required: true },
-      { type: 3, name: '<b>' },
-    ];
-    const about = { description: 'Spielt', description_localizations: { 'en-US': 'Plays' } };
-    const html = render({
-      commands: [
-        {
-          name: 'music',
-          nsfw: true,
-          options: [{ type: 2, name: 'do', options: [{ type: 1, name: 'play', ...about, options }] }],
-        },
-        { type: 3, name: 'Quote' },
-      ],
-    });
-    const rows = [...html.matchAll(/<li><code dir="auto">(.*?)<\/code>(.*?)<\/li>/g)].map(
-      ([, code, rest]) => [code, rest],
-    );
-    deepStrictEqual(
-      rows.map(([code]) => code),
-      ['/music do play<i> song</i><i> [&lt;b>]</i>', 'Quote'],
-    );
-    match(rows[0]?.[1] ?? '', /18\+<\/span> <span dir="auto" lang="en">Plays/);
-    doesNotMatch(html, /type="search" hidden/);
-    const many = render({ commands: Array.from({ length: 200 }, (_, i) => ({ name: `c${i}` })) });
-    strictEqual(many.split('<code dir="auto">/c').length - 1, 80);
-    match(
-      many,
-      /The first 80 of 200 commands are shown and searched here\. <a href="\/api\/v2\/bots\/\d+\/commands">See all<\/a>[^]*type="search" hidden/,
-    );
+  it('has the first eight commands as they are typed, and leads to all', () => {
+    const list = (count: number): string => {
+      const all = Array.from({ length: count }, (_, i) => ({ name: `c${i}`, description: 'Plays' }));
+      const commands = Buffer.from(JSON.stringify(all));
+      return render({ usages: listUsages({ commands }, 'en' as Locale) });
+    };
+    match(list(1), /<li><code dir="auto"><b>\/c0<\/b><\/code><span dir="auto"> Plays<\/span><\/li>/);
+    match(list(1), /How to use it<\/dt><dd><a href="\/bots\/42\/commands">1 command<\/a>/);
+    const many = list(9);
+    strictEqual(many.split('<code dir="auto">').length - 1, 8);
+    match(many, /<a href="\/bots\/42\/commands">All 9 commands<\/a>/);
+    doesNotMatch(list(8) + render(), /All \d commands/);
   });
 
   it('shows smaller copies, and the full ones where the screen needs them', () => {
@@ -86,9 +68,29 @@ describe("a bot's page", () => {
     );
     match(
       html,
-      /src="\/appdata\/1\.320\.webp" srcset="\/appdata\/1\.320\.webp 320w, \/appdata\/1\.webp 1280w"/,
+      /src="\/appdata\/1\.640\.webp" srcset="\/appdata\/1\.640\.webp 640w, \/appdata\/1\.webp 1280w" sizes="\(max-width: 40rem\) 78vw, 498px"/,
     );
-    match(html, /<a href="#screenshot-0">.*<a id="screenshot-0" [^>]*><img src="\/appdata\/1\.webp"/);
+    match(html, /src="\/appdata\/c\.640\.webp" srcset="[^"]* 1280w"/);
+    const upright = [{ path: '/appdata/1.webp', width: 405, height: 720 }];
+    match(
+      render({ screenshots: upright }),
+      /<img src="\/appdata\/1\.webp" alt="[^"]*" width="405" height="720"\/>/,
+    );
+  });
+
+  it('opens a screenshot under its own address, with links to the next ones', () => {
+    const opened = [...render().matchAll(/<div id="(screenshot-\d)" class="opened">(.*?)<\/div>/g)];
+    deepStrictEqual(
+      opened.map(([, id, inner = '']) => [
+        id,
+        ...Array.from(inner.matchAll(/ href="(.*?)"/g), ([, to]) => to),
+      ]),
+      [
+        ['screenshot-0', '#screenshots', '#screenshot-1'],
+        ['screenshot-1', '#screenshots', '#screenshot-0'],
+      ],
+    );
+    match(opened[0]?.[2] ?? '', /<img src="\/appdata\/1\.webp"/);
   });
 
   it('blurs every picture of a bot for adults, and leads to them', () => {
@@ -97,7 +99,10 @@ describe("a bot's page", () => {
     match(html, /href="\?pictures=shown"/);
     match(html, /class="prose veiled-pictures"/);
     doesNotMatch(render(), /veiled/);
-    const bare = { bot: { ...record, cachedImages: { avatar: null, cover: null, preview: [] } } };
+    const bare = {
+      bot: { ...record, cachedImages: { avatar: null, cover: null, preview: [] } },
+      screenshots: [],
+    };
     doesNotMatch(render({ ...bare, blurImages: true }), /pictures=shown/);
     match(
       render({
@@ -120,7 +125,10 @@ describe("a bot's page", () => {
   });
 
   it('has an initial where there is no avatar', () => {
-    const html = render({ bot: { ...record, cachedImages: { avatar: null, cover: null, preview: [] } } });
+    const html = render({
+      bot: { ...record, cachedImages: { avatar: null, cover: null, preview: [] } },
+      screenshots: [],
+    });
     match(html, /<span class="avatar cat cat-\w+ tint-\d" aria-hidden="true">H<\/span>/);
     strictEqual(images(html).length, 0);
   });
@@ -193,12 +201,13 @@ describe("a bot's page", () => {
     const similar = [{ bot: warned, ...card }];
     doesNotMatch(render({ similar }), /Full control/, 'one card is no shelf');
     const html = render({ bot: warned, similar: [...similar, { bot: { ...warned, id: '43' }, ...card }] });
+    match(html, /aria-describedby="signs">Add to server</);
     match(
       html,
-      /aria-describedby="full-control">Add to server<\/a><a id="full-control" class="warning" href="#permissions">Asks for full control of your server</,
+      /<a id="signs" class="signs" href="#permissions"><span class="harm">.*?Asks for full control of your server/,
     );
     match(html, /<li class="tag warning">Full control<\/li>/);
-    doesNotMatch(render({ bot: { ...props.bot, invite: `${invite}16` } }), /full-control|Full control/);
+    doesNotMatch(render({ bot: { ...props.bot, invite: `${invite}16` } }), /[Ff]ull control/);
   });
 
   it('says that it is not in the language of the reader, and invites to translate it where that may be added', () => {
@@ -231,27 +240,24 @@ describe("a bot's page", () => {
     match(render(), /<time [^>]*>2 days ago<\/time>/);
   });
 
-  it('has a table of contents from three headings', () => {
-    const headings = ['Commands', 'Filters', 'Help'].map((text, i) => ({ id: `page-${i}`, text, level: 2 }));
-    const { html } = props.rendered;
-    match(
-      render({ rendered: { html, headings } }),
-      /On this page<\/h2><ol><li><a href="#page-0"><bdi>Commands/,
-    );
-    doesNotMatch(render({ rendered: { html, headings: headings.slice(1) } }), /On this page/);
-  });
-
   it('names its authors, and who last reviewed it', () => {
     const authors = [{ path: '/authors/1', name: 'Arvid' }];
     const review = { reviewer: 'Marge', time: Date.UTC(2026, 4, 15), changed: undefined };
     const html = render({ authors, review });
-    match(html, /by .*Arvid.*Reviewed by .*Marge.*May 15, 2026/);
+    match(
+      html,
+      /by .*Arvid.*<a class="stamp" href="\/bots\/42\/changes">Reviewed by <bdi>Marge<\/bdi> <b>May 15, 2026<\/b>/,
+    );
     doesNotMatch(html, /changed since|<\/a> · \d/);
+    doesNotMatch(render({ authors }), /class="stamp/);
     const bot = { ...props.bot, authors: ['1', '2', '3'] };
     match(render({ bot, authors }), /by .*Arvid<\/bdi><\/a> · 3 authors<\/p>/);
     match(render({ bot, authors: [] }), /<p class="by">3 authors<\/p>/);
     const since = render({ review: { ...review, changed: Date.UTC(2026, 4, 16) } });
-    match(since, /May 15, 2026.* · <a href="\/bots\/42\/changes">changed since, .*May 16, 2026/);
+    match(
+      since,
+      /<a class="stamp changed"[^>]*>Reviewed by .*May 15, 2026.*<b>changed since, .*May 16, 2026/,
+    );
   });
 
   it('links its tick to what verified means', () => {

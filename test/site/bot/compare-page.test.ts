@@ -44,12 +44,16 @@ describe('the comparison of bots', function () {
     const html = await read('?bots=1,2,3');
     strictEqual(row(html, 'Administrator'), 'Full control | No | No');
     match(html, /<td role="cell" class="alarm"><span class="warning">Full control/);
-    strictEqual(row(html, 'Permissions that can do harm'), 'All | 1 | 0');
+    strictEqual(row(html, 'To members'), 'All | Kick members | Nothing');
+    strictEqual(row(html, 'To the server'), 'All | Nothing | Nothing');
     strictEqual(row(html, 'Kick members'), 'Yes | Yes | No');
     strictEqual(row(html, 'Language'), 'English | English and French | English');
     strictEqual(row(html, 'Open source'), 'No | Yes | No');
     match(html, /<meta name="robots" content="noindex/);
-    match(html, /<th scope="col" role="columnheader">.*?<a href="\/bots\/1"[^>]*>Powerful<\/a>/);
+    match(
+      html,
+      /<th class="cat cat-\w+" scope="col" role="columnheader">.*?<a href="\/bots\/1"[^>]*>Powerful<\/a>/,
+    );
     strictEqual(html.match(/>Add to server</g)?.length, 3);
   });
 
@@ -63,6 +67,7 @@ describe('the comparison of bots', function () {
 
   it('does not say that a bot asks for nothing where its link does not say it', async () => {
     strictEqual(row(await read('?bots=2,4'), 'Kick members'), 'Yes | Not stated');
+    strictEqual(row(await read('?bots=2,4'), 'To members'), 'Kick members | Not stated');
     strictEqual(row(await read('?bots=2,5'), 'Kick members'), 'Yes | No');
   });
 

@@ -68,8 +68,8 @@ describe('a card', () => {
     deepStrictEqual(tagsOf({ invite, reportedAt: Date.now() - 31 * day }), ['No count for 31 days']);
   });
 
-  it('has the colour of its category before its name', () => {
-    match(renderCards([{ category: 'music' }]), /<span class="of cat cat-music">Music<\/span>/);
+  it('has the colour and the name of its category', () => {
+    match(renderCards([{ category: 'music' }]), /<article class="card cat cat-music">.*<span>Music<\/span>/);
   });
 
   it('can be ticked, and the list ends in what compares the ticked ones', () => {

@@ -49,13 +49,14 @@ describe('the front page', () => {
   });
 });
 
+const today = new Date().toISOString().slice(0, 10);
+
 describe('the featured bot', () => {
   const images = { avatar: '/appdata/a.webp', cover: '/appdata/b.webp', preview: [] };
-  const today = new Date().toISOString().slice(0, 10);
   const isShown = async (keys: object, since = today): Promise<boolean> => {
     const bots = new MutableBotIndex();
     const record = parseRecord(sampleBot('7'));
-    const contents = { en: { name: 'Homer', description: 'Answers.', page: 'Ask.' } };
+    const contents = { en: { description: 'Answers.', name: 'Homer', page: 'Ask.' } };
     bots.set(indexBot(botId('7'), { ...record, cachedImages: images, contents, ...keys }, []));
     const front = await frontListsOf(bots).front({ id: '7', by: '5', why: 'It helps.', since });
     return front.featured !== undefined;
@@ -69,7 +70,7 @@ describe('the featured bot', () => {
 
   it('has pictures and a page, is for everyone, and asks for no full control', async () => {
     const invite = 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=8';
-    const noPage = { en: { name: 'Homer', description: 'Answers.', page: '' } };
+    const noPage = { en: { description: 'Answers.', name: 'Homer', page: '' } };
     for (const keys of [
       { cachedImages: { ...images, cover: null } },
       { cachedImages: { ...images, avatar: null } },
@@ -81,10 +82,45 @@ describe('the featured bot', () => {
   });
 });
 
-function frontListsOf(bots: MutableBotIndex): FrontLists {
+describe('the ledge of the front page', () => {
+  it('has the bot on most servers of each category, of those with a picture, for everyone and without Administrator', async () => {
+    const bots = new MutableBotIndex();
+    const put = (id: string, keys: object): void => {
+      const cachedImages = { avatar: '/appdata/a.webp', cover: '/appdata/b.webp', preview: [] };
+      const contents = { en: { description: 'Answers.', name: 'Homer', page: 'Ask.' } };
+      bots.set(indexBot(botId(id), { ...parseRecord(sampleBot(id)), cachedImages, contents, ...keys }, []));
+    };
+    const invite = 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=8';
+    put('1', { category: 'fun' });
+    put('2', { category: 'music' });
+    put('3', { category: 'music' });
+    put('4', { category: 'fun', cachedImages: { avatar: null, cover: null, preview: [] } });
+    put('5', { category: 'fun', nsfw: true });
+    put('6', { category: 'fun', invite });
+    put('7', { category: 'games' });
+    put('8', { category: 'games' });
+    const lists = frontListsOf(bots, { ...noCounts, count: Number });
+    const front = await lists.front({ id: '8', by: '5', why: 'It helps.', since: today });
+    deepStrictEqual(idsOf(front.ledge), ['7', '3', '1']);
+  });
+});
+
+describe('growth', () => {
+  it('counts from 100 servers on, on the shelf and in the list that is sorted by it', async () => {
+    const bots = new MutableBotIndex();
+    for (let id = 96; id < 126; id++) bots.set(sampleBot(String(id)));
+    const lists = frontListsOf(bots, { ...noCounts, count: Number, growth: (id) => 1 / Number(id) });
+    const [growing] = (await lists.front(null)).shelves;
+    deepStrictEqual(idsOf(growing?.bots ?? []).slice(0, 3), ['100', '101', '102']);
+    const { bots: sorted } = await lists.get({ ...noQuery, sort: 'growing' }, '');
+    deepStrictEqual(idsOf(sorted).slice(0, 3), ['100', '101', '102']);
+  });
+});
+
+function frontListsOf(bots: MutableBotIndex, counts = noCounts): FrontLists {
   const cache = new CurrentCache();
   const authors = new AuthorIndex(bots, { files: new Map() }, cache);
-  return new FrontLists({ cache, bots, lists: listsOf(bots), authors, counts: noCounts });
+  return new FrontLists({ cache, bots, lists: listsOf(bots, counts), authors, counts });
 }
 
 const listed = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', 'fr', 'en', 'en'].map(
@@ -96,26 +132,31 @@ const listed = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', '
 const shelf = (sort: ShelfName, ids: readonly number[] = [...listed.keys()]): Shelf => {
   return { sort, bots: listed.filter((_, i) => ids.includes(i)) };
 };
-const choose = (shelves: readonly Shelf[], ...languages: string[]): string[] =>
-  chooseShelves({ shelves, featured: listed[5] }, languages as Locale[]).map(
+const choose = (shelves: readonly Shelf[], ...languages: string[]): string[] => {
+  const known = languages as Locale[];
+  const wanted = [...known, 'fr' as Locale];
+  return chooseShelves({ shelves, featured: listed[5] }, { known, wanted }).map(
     ({ sort, bots: chosen }) => `${sort}: ${idsOf(chosen).join(' ')}`,
   );
+};
 
 describe('the shelves of the front page', () => {
   it('keep their order, with bots in the languages of the reader and one other, without the featured one', () => {
-    deepStrictEqual(choose([shelf('growing')], 'ar', 'de'), ['growing: 0 3 4 7']);
     deepStrictEqual(choose([shelf('growing')], 'en'), ['growing: 0 1 2 6 8 10']);
     deepStrictEqual(choose([shelf('newest')], 'pt', 'ar'), ['newest: 0 3 7']);
   });
 
-  it('have no bot twice, and three at least', () => {
+  it('have no bot twice', () => {
     const shelves = [shelf('growing', [1, 3, 7]), shelf('newest'), shelf('edited')];
-    deepStrictEqual(choose(shelves, 'ar', 'fr'), ['growing: 1 3 7', 'newest: 0 2 9']);
+    deepStrictEqual(choose(shelves, 'ar', 'fr'), ['growing: 1 3 7', 'newest: 0 2 9', 'edited: 4 6 8']);
   });
 
-  it('are filled with others where the reader could read too few for any shelf', () => {
-    deepStrictEqual(choose([shelf('newest')], 'de'), ['newest: 0 1 2']);
-    deepStrictEqual(choose([shelf('growing')]), ['growing: 0 1 2 3 4 6']);
+  it('have six bots or three, filled with others where the reader could read too few', () => {
+    deepStrictEqual(choose([shelf('growing')], 'ar', 'de'), ['growing: 0 1 2 3 4 7']);
+    deepStrictEqual(choose([shelf('newest')], 'de'), ['newest: 0 1 4']);
+    deepStrictEqual(choose([shelf('growing')]), ['growing: 0 1 2 3 4 9']);
+    deepStrictEqual(choose([shelf('growing', [0, 1, 3, 4, 7])], 'fr'), ['growing: 0 1 3']);
+    deepStrictEqual(choose([shelf('growing', [0, 1]), shelf('edited', [0, 1])], 'en'), []);
   });
 
   it('have all bots where there is one shelf for them', () => {

@@ -11,6 +11,7 @@ describe('the query of a list page', () => {
       sort: undefined,
       category: undefined,
       filters: {},
+      view: undefined,
       page: 1,
     });
     strictEqual(sortOf(read('')), 'popular');
@@ -32,6 +33,7 @@ describe('the query of a list page', () => {
       'active=1d',
       'administrator=true',
       'q=%20',
+      'view=cards',
     ])
       deepStrictEqual(read(text), read(''), text);
   });
@@ -48,6 +50,7 @@ describe('the query of a list page', () => {
       ['sort=popular&page=2', '/?page=2'],
       ['sort=name&q=a%26b&nsfw=true&page=3', '/?q=a%26b&sort=name&nsfw=true&page=3'],
       ['q=a&sort=relevance', '/?q=a'],
+      ['page=2&view=rows&source=open', '/?source=open&view=rows&page=2'],
       ['administrator=false&q=a', '/?q=a&administrator=false'],
       [
         'nsfw=true&active=7d&verified=true&source=open&language=pt-br',

@@ -118,7 +118,8 @@ One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.ww
       await render('[![](https://badges.example.org/a/b.svg?c)](https://example.org)'),
       /<a href="https:\/\/example\.org"[^>]*><span class="no-picture">badges\.example\.org<\/span><\/a>/,
     );
-    doesNotMatch(await render('![x](data:image/png;base64,AAAA)'), /<img/);
+    for (const address of ['data:image/png;base64,AAAA', 'docs/logo.png', '/logo.png "Logo"'])
+      match(await render(`A ![logo](${address}) of [us](us.md).`), /^<p>A logo of us\.<\/p>$/m, address);
     doesNotMatch(await render('![x](constructor) ![y](__proto__)'), /<img/);
   });
 

@@ -10,6 +10,7 @@ describe('the pages of the documents, of a list without the bots of the samples'
   before(async () => {
     const files = {
       [pagePath('7')]: mainPage({ nsfw: true }),
+      [pagePath('6')]: mainPage(),
       [pagePath('8')]: mainPage(),
       [commandsPath('8')]: '{"commands": []}',
     };
@@ -47,8 +48,34 @@ describe('the pages of the documents, of a list without the bots of the samples'
     deepStrictEqual(failed, []);
   });
 
-  it('open the routes that links lead to', () => {
-    match(pages.get('/docs/bots') ?? '', /<h\d id="page-[^]*?<details open[^>]*>/);
-    doesNotMatch(pages.get('/docs/bots') ?? '', /<details>\s*<summary><code>/);
+  it('list the routes in a table, and have each route open', () => {
+    const api = pages.get('/docs') ?? '';
+    match(
+      api,
+      /<table class="routes">[^]*?<strong>GET<\/strong> <code>\/api\/v2\/bots<\/code><\/td>\s*<td><a href=/,
+    );
+    for (const [path, html] of pages)
+      doesNotMatch(html.split('<footer')[0]?.split('</nav>').at(-1) ?? '', /<details/, path);
+  });
+
+  it('have each code in a box with a title, and name their example', () => {
+    const api = pages.get('/docs') ?? '';
+    match(
+      api,
+      /<div class="code"><header><span><a [^>]*>Read one bot<\/a>, by an id from the list<\/span><\/header>\n<pre /,
+    );
+    match(pages.get('/docs/bots') ?? '', /<header><span>Post the commands<\/span><\/header>\n<pre /);
+    match(api, /<p class="whole">The examples use <a href="\/bots\/8">/);
+  });
+
+  it('are also Markdown, about the same bot', async () => {
+    for (const path of docsPaths) {
+      const response = await fetch(`${service.address}${path}.md`);
+      strictEqual(response.headers.get('content-type'), 'text/markdown; charset=utf-8');
+      const text = await response.text();
+      match(text, /^# \S/);
+      doesNotMatch(text, /<details>|190519304972663312|localhost:8080/);
+      match(pages.get(path) ?? '', new RegExp(`<a href="${path}\\.md">`));
+    }
   });
 });

@@ -30,7 +30,7 @@ export const explanations: readonly Explanation[] = [
   { pattern: clearedLock, by: ['kill', 'kill-answered', ...ofDisk] },
   {
     pattern:
-      /not in step with the remote: |could not push the last commits|not shared with the other machines: |was changed on this machine, and the remote/,
+      /not in step with the remote: |could not push the last commits|Git maintenance failed: git [^"]* push |not shared with the other machines: |was changed on this machine, and the remote/,
     by: [...ofRemote, ...ofDisk],
   },
   {

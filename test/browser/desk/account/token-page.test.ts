@@ -91,11 +91,11 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
 
     const isVisible = async (selector: string): Promise<boolean> =>
       await page.locator(selector).first().isVisible();
-    ok(await isVisible('.contents ul'), 'a list next to the text');
+    ok(await isVisible('.rail ul'), 'a list next to the text');
     await page.setViewportSize({ width: 390, height: 800 });
-    ok(!(await isVisible('.contents ul')), 'folded on a phone');
-    await page.locator('.contents summary').click();
-    ok(await isVisible('.contents ul'));
+    ok(!(await isVisible('.rail ul')), 'folded on a phone');
+    await page.locator('.rail summary').click();
+    ok(await isVisible('.rail ul'));
     await page.goto(`${site.baseUrl}/docs/bots`);
     ok(await isVisible('.prose table'), 'each route is open, as links lead to it');
   });

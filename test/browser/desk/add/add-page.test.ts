@@ -1,4 +1,4 @@
-import { match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { logIn, openBrowserPage, openLoggedIn } from '../../../support/browser.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../../support/login-site.ts';
 import { checkAtWidths } from '../../../support/page-checks.ts';
@@ -63,5 +63,56 @@ needs('chromium', describe)('sending a form, in a browser', function () {
     await send.click();
     await page.waitForURL(`${site.baseUrl}/proposals/${homer}`);
     match(await page.innerText('main'), /Waiting for review[^]*Ask it\./);
+  });
+});
+
+needs('chromium', describe)('a collection by the names of its bots, in a browser', function () {
+  this.timeout(120_000);
+  let site: LoginSite;
+
+  before(async () => {
+    site = await openLoginSite({
+      files: {
+        'botshelf.json': JSON.stringify({ maintainers: [maintainer.id] }),
+        [pagePath('71')]: mainPage({ name: 'Hedgerow Radio' }),
+        [pagePath('72')]: mainPage({ name: 'Star Chart' }),
+      },
+    });
+  });
+
+  it('needs no script, also with a login in between, and is proposed in the name of its sender', async () => {
+    const page = await openBrowserPage({ javaScriptEnabled: false });
+    await page.goto(`${site.baseUrl}/add/collection`);
+    await page.fill('[name=collection]', 'quiet');
+    await page.fill('[name=title]', 'A quiet evening');
+    for (const name of ['Hedgerow', 'Star']) {
+      await page.getByRole('textbox', { name: 'Bots (required)' }).fill(name);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: new RegExp(`^Put on the shelf: ${name}`) }).click();
+    }
+    await page.getByRole('button', { name: 'Move up: Star Chart' }).click();
+    strictEqual(await page.locator('.notice.bad').count(), 0);
+    await page.fill('[name=description]', 'For a channel in which nobody talks.');
+    const send = page.getByRole('button', { name: 'Send to the reviewers' });
+    await send.click();
+    await page.waitForURL((url) => !url.href.startsWith(site.baseUrl));
+    await logIn(page, stranger);
+    await page.waitForURL(`${site.baseUrl}/**`);
+    deepStrictEqual(await page.locator('.picked b').allInnerTexts(), ['Star Chart', 'Hedgerow Radio']);
+    await send.click();
+    await page.waitForURL(`${site.baseUrl}/proposals/collection-quiet`);
+    const ref = `refs/botshelf/proposals/collection-quiet/${stranger}`;
+    const file = site.repo.git('show', `${ref}:collections/quiet.en.md`);
+    match(file, new RegExp(`"by": "${stranger}",\\s+"bots": \\[\\s+"72",\\s+"71"\\s+\\]`));
+  });
+
+  it('offers bots while one types, and keeps the shelf when the page is opened again', async () => {
+    const page = await openLoggedIn(site, stranger, '/add/collection');
+    await page.getByRole('textbox', { name: 'Bots (required)' }).pressSequentially('star');
+    await page.getByRole('button', { name: 'Put on the shelf: Star Chart' }).click();
+    await page.locator('.picked').getByText('Star Chart').waitFor();
+    await checkAtWidths(page, '/add/collection', [1280, 360]);
+    await page.goto('/add/collection');
+    await page.locator('.picked').getByText('Star Chart').waitFor();
   });
 });

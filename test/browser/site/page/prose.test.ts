@@ -46,8 +46,9 @@ needs('chromium', describe)('a hostile page in a browser', function () {
 
   it('runs no script, loads nothing and stays in its place, even without a policy', async () => {
     const { page, wrongs } = await open({ bypassCSP: true });
-    const places = "[...document.querySelectorAll('main, .bot > *')].map((node) => node.className).join()";
-    const expected = 'wide,bot-head,bot-facts six,bot-body,quiet-row';
+    const places =
+      "[...document.querySelectorAll('main > *, .bot > *')].map((node) => node.className).join()";
+    const expected = 'wall,wide,bot-facts six,bot-body,quiet-row';
     await page.goto('/bots/1');
     strictEqual(await page.evaluate(places), expected);
     // All of them in one document: parsed by the browser as their own pages are, each where the one before it ends.
@@ -58,7 +59,7 @@ needs('chromium', describe)('a hostile page in a browser', function () {
     const body = (await Promise.all(mains)).join('');
     await page.setContent(`<!doctype html><base href="${service.address}"><body>${body}`);
     const each =
-      "[...document.body.children].map((main) => [main, ...main.querySelectorAll('.bot > *')].map((node) => node.className).join())";
+      "[...document.body.children].map((main) => [...main.querySelectorAll(':scope > *, .bot > *')].map((node) => node.className).join())";
     const found = await page.evaluate<string[]>(each);
     for (const [i, { name }] of hostile.entries()) strictEqual(found[i], expected, name);
     strictEqual(found.length, hostile.length);
