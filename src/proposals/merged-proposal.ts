@@ -1,9 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { editedTimeAfter, msPerDay } from '../bot/clock.ts';
-import { type EditedBot, formatCommitMessage, type AccountId } from '../bot/commit-message.ts';
+import {
+  type EditedBot,
+  formatChangedBy,
+  formatCommitMessage,
+  type AccountId,
+} from '../bot/commit-message.ts';
 import type { BotId } from '../bot/id.ts';
+import { english } from '../bot/locale.ts';
 import { readMainData } from '../catalogue/changes/bot-changes.ts';
-import { editPage } from '../catalogue/page/page.ts';
+import { pathOf } from '../catalogue/page/layout.ts';
+import { editPage, withValues } from '../catalogue/page/page.ts';
+import { readCommittedPages } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { type Blocked, describeBlocked, findBlocked } from '../catalogue/settings/blocked.ts';
 import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
@@ -16,6 +24,7 @@ import {
   parseSideFile,
   parseSideFiles,
 } from '../check/check.ts';
+import { type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import type { Repository } from '../git/repository.ts';
 import { mergeFile } from '../sync/key-merge.ts';
 import {
@@ -27,6 +36,7 @@ import {
   parsePages,
   ProposalError,
   maxNoteLength,
+  type Person,
   type ProposalPolicy,
   type SentProposal,
 } from './proposal.ts';
@@ -98,6 +108,45 @@ export function describeChange(
   if (isBot(subject)) return formatCommitMessage([describeEdit(subject, merged)], trailers);
   const paths = [...merged.changed.keys()].join(', ');
   return `${merged.before.size === 0 ? 'Add' : 'Update'} ${paths}\n\n${trailers.join('\n')}\n`;
+}
+
+/** A maintainer's change of a listed bot without a proposal: the mark for adults, or the removal of all files. */
+export interface BotAct {
+  readonly bot: BotId;
+  readonly act: 'adult' | 'remove';
+  readonly by: Person;
+  /** For the message of the commit. */
+  readonly reason: string;
+}
+
+/**
+ * Plans the commit of a maintainer's change; without files if the bot has the mark, or no files.
+ * @throws {GitError}
+ * @throws {BotshelfError} faulty-page, if the main page cannot be edited
+ */
+export async function planBotAct(
+  repository: Repository,
+  tip: string,
+  { bot, act, by, reason }: BotAct,
+): Promise<FilesCommit> {
+  const { prefix } = repository;
+  const texts = await readFileTexts(repository, tip, bot);
+  const main = findMainPage(texts);
+  const files = new Map<string, NewFile>();
+  if (act === 'remove')
+    for (const { place } of await readCommittedPages(repository, tip, bot))
+      files.set(prefix + pathOf(bot, place.locale), null);
+  else {
+    const path = main?.path ?? pathOf(bot, english);
+    const text = withValues(path, texts.get(path) ?? null, { nsfw: true }, Date.now());
+    if (text !== texts.get(path)) files.set(prefix + path, toNewFile(text));
+  }
+  const { name: title } = main?.page.data ?? {};
+  const name = typeof title === 'string' ? title : '';
+  const edit = { id: bot, name, keys: act === 'remove' ? [] : ['nsfw'] };
+  const trailers = [formatChangedBy(by.name), `Reviewed-by: ${by.id}`];
+  const verb = act === 'remove' ? 'Remove' : 'Update';
+  return { files, message: formatCommitMessage([edit], trailers, { verb, reason }) };
 }
 
 function describeEdit(id: BotId, { before, changed }: MergedProposal): EditedBot {

@@ -13,7 +13,7 @@ import {
 import { type CatalogueSettings, toSettings } from '../catalogue/settings/settings.ts';
 import { blockedRule, type Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch/feed.ts';
-import { writeCommit, toNewFile } from '../git/commit-files.ts';
+import { type FilesCommit, writeCommit, toNewFile } from '../git/commit-files.ts';
 import { type Committer, readTip } from '../git/branch/committer.ts';
 import { diffTrees, isAncestor, ignoreDiffLimit, readTreeId } from '../git/history.ts';
 import { removeLeftovers } from '../git/leftovers.ts';
@@ -22,7 +22,9 @@ import type { Log } from '../lib/log.ts';
 import { tryRemote } from '../lib/retry.ts';
 import { FairQueue } from '../lib/serial-queue.ts';
 import {
+  type BotAct,
   describeChange,
+  planBotAct,
   mergeProposal,
   type MergedProposal,
   readProposedTexts,
@@ -394,18 +396,36 @@ export class Proposals implements BranchConsumer {
     const { kind, name, ends } = change;
     if (kind === 'account' && (await this.#settings()).maintainers.includes(name))
       throw new BlockError('maintainer', `${name} is a maintainer: use the command on the server`);
-    const move = this.#options.committer.move(async (repository, tip) => {
-      const { files, message } = await planBlockedCommit(repository, tip, change, by);
-      if (files.size === 0) return undefined;
-      const commit = await writeCommit(repository, { parents: [tip], files, message });
-      const contents = new Map([...files].map(([path, { content }]) => [path, content]));
-      return { commit, refs: new Map(), contents, refusesEdits: true };
-    });
-    await move.catch((error: unknown) => {
-      throw isError(error, 'usage', 'edit-conflict') ? error : toUnavailableError(error);
-    });
+    await this.#commit(async (repository, tip) => await planBlockedCommit(repository, tip, change, by));
     const done = ends ? 'unblocked' : 'blocked';
     this.#options.log.info({ by, [kind]: name }, `account ${by} has ${done} the ${kind} ${name}`);
+  }
+
+  /**
+   * Marks a listed bot as for adults or removes it, for a maintainer. The change is in force when this resolves.
+   * @throws {BotshelfError} unavailable; faulty-page; edit-conflict, while a person edits a file of the bot
+   */
+  async changeBot(change: BotAct): Promise<void> {
+    await this.#commit(async (repository, tip) => await planBotAct(repository, tip, change));
+    const { act, bot, by } = change;
+    const done = act === 'adult' ? 'marked as for adults' : 'removed';
+    this.#options.log.info({ by: by.id, bot }, `account ${by.id} has ${done} the bot ${bot}`);
+  }
+
+  /** Commits the files of a plan, if any. @throws what `plan` throws {BotshelfError} unavailable, edit-conflict */
+  async #commit(plan: (repository: Repository, tip: string) => Promise<FilesCommit>): Promise<void> {
+    const move = this.#options.committer.move(async (repository, tip) => {
+      const { files, message } = await plan(repository, tip);
+      if (files.size === 0) return undefined;
+      const commit = await writeCommit(repository, { parents: [tip], files, message });
+      const written = [...files].flatMap(([path, file]) =>
+        file && 'content' in file ? [[path, file.content] as const] : [],
+      );
+      return { commit, refs: new Map(), contents: new Map(written), refusesEdits: true };
+    });
+    await move.catch((error: unknown) => {
+      throw isError(error, 'usage', 'edit-conflict', 'faulty-page') ? error : toUnavailableError(error);
+    });
   }
 
   /** In one transaction, commits the proposal to the branch and creates its closed ref; then deletes the open one. */

@@ -19,14 +19,15 @@ import type { FeedsOptions } from './discover/feeds.ts';
 import { addAuthorPage } from './front/author-page.tsx';
 import { addCategoryPages } from './front/categories-page.tsx';
 import { addCollectionPages } from './front/collection-pages.tsx';
+import { showErrorPages } from './front/error-pages.tsx';
 import { FrontLists } from './front/front-list.ts';
 import { addFrontPage } from './front/front-page.tsx';
+import { createNearLister } from './front/lost-page.tsx';
 import { Languages } from './language/languages.ts';
 import { addAboutPage } from './page/about-page.tsx';
 import { languagePath, toFormPage, withLocale } from './page/addresses.ts';
 import { addAssetRoutes } from './page/assets.ts';
 import { addDocsPages } from './page/docs-page.tsx';
-import { showErrorPages } from './page/error-pages.tsx';
 import { createPageAdder, redirectTo } from './page/html-response.ts';
 import { LivePreview } from './page/live-preview.ts';
 import type { PageParts, Site } from './page/page-context.tsx';
@@ -108,8 +109,10 @@ export function createPages(parts: SiteParts): Pages {
   live?.addRoute(pages);
   addDiscoverRoutes(pages, parts, config.securityContact);
   addOpenPages(pages, parts);
-  const refuseRemoved = refuseRemovedBots(parts, trackRemovedBots(store, parts.changes));
-  return { assets, pages, showErrors: (report) => showErrorPages(parts, report), refuseRemoved, live };
+  const listNear = createNearLister(new FrontLists(parts), site);
+  const refuseRemoved = refuseRemovedBots(parts, trackRemovedBots(store, parts.changes), listNear);
+  const showErrors: Pages['showErrors'] = (report) => showErrorPages(parts, report, listNear);
+  return { assets, pages, showErrors, refuseRemoved, live };
 }
 
 /** Adds the public pages: lists, bots, and pages about the site. */
@@ -122,7 +125,7 @@ export function addOpenPages(router: Router, parts: PageParts): void {
   addAuthorPage(addPage, parts, lists);
   addBotPages(addPage, parts);
   addChangesPage(addPage, parts);
-  addComparePage(addPage, parts);
+  addComparePage(addPage, parts, createNearLister(lists, parts.site));
   addFeedsPage(addPage, parts);
   addAboutPage(addPage, parts);
   addDocsPages(addPage, parts);

@@ -193,9 +193,9 @@ needs('chromium', describe)('the pages in the language of their reader', functio
     deepStrictEqual(await language(page), ['ja', 'ltr']);
     strictEqual(await page.getByLabel('ボットID').inputValue(), 'x');
     await page.goto('/nothing?locale=ja');
-    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), '見つかりません');
+    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'この棚は空です');
     await page.locator('.up summary').click();
     await page.getByRole('link', { name: 'English' }).click();
-    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Not found');
+    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'That shelf is empty');
   });
 });

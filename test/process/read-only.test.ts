@@ -34,7 +34,7 @@ const postRoutes: Readonly<Record<string, readonly string[]>> = {
   "'/bots/:id/report'": ['/bots/1/report'],
   "'/logout'": ['/logout'],
   "'/proposals/:subject/withdraw'": ['/proposals/1/withdraw'],
-  '`${reviewPath}/reports/:id/done`': ['/review/reports/1/done'],
+  '`${reviewPath}/reports/:id/:act`': ['/review/reports/1/done', '/review/reports/1/remove'],
   blockedPath: ['/review/blocked'],
   commandsPath: ['/api/v2/bots/1/commands'],
   path: ['/api/v2/bots/1', '/api/v2/bots/1/stats', '/review/1/2'],

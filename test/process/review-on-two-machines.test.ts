@@ -177,7 +177,7 @@ describe('two machines with a login, whose people send and review', function () 
     // A browser sends the cookies of a host to all its ports.
     writer.cookies.set(new URL(b.baseUrl).host, writer.cookies.get(new URL(a.baseUrl).host) ?? new Map());
     for (const machine of machines)
-      match((await go(machine, writer, '/my-bots')).page.text, /Bot 1001[^]*Changes asked for/);
+      match((await go(machine, writer, '/my-bots')).page.text, /Bot 1001[^]*Needs your answer/);
     const again = await go(a, writer, `/add?proposal=${pagePath(id)}`);
     const resent = await sendForm(again, { description: 'Reads on one server.' });
     match(resent.text, /Waiting for review[^]*Reads on one server\./);

@@ -78,7 +78,7 @@ describe('collections of bots', () => {
       doesNotMatch(page, /collections\/gone/);
     }
     match(await get('/collections/gone'), /noindex[^]*Fewer than two of its bots are listed/);
-    ok((await get('/collections/nothing', 'en', 404)).includes('Not found'));
+    ok((await get('/collections/nothing', 'en', 404)).includes('That shelf is empty'));
   });
 
   it('have a feed: /feeds has the addresses of those of a collection, a bot and its author', async () => {

@@ -7,6 +7,8 @@ import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
+const categoryOf = (id: string): string => (['7', '11'].includes(id) ? 'music' : 'fun');
+
 describe('a bot that was removed', () => {
   let repository: TestRepository;
   let service: TestService;
@@ -14,7 +16,9 @@ describe('a bot that was removed', () => {
   before(async () => {
     const ids = ['7', '8', '9', '10', '11', '12'];
     repository = testRepository({
-      ...Object.fromEntries(ids.map((id) => [pagePath(id), mainPage({ name: `Bot ${id}` })])),
+      ...Object.fromEntries(
+        ids.map((id) => [pagePath(id), mainPage({ name: `Bot ${id}`, category: categoryOf(id) })]),
+      ),
       [pagePath('12', 'fr')]: translation('Douze', 'Répond.'),
     });
     repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
@@ -42,11 +46,21 @@ describe('a bot that was removed', () => {
       /<meta name="robots" content="noindex"\/?>/,
       /href="https:\/\/github\.com\/example\/catalogue\/commits\/main\/bots\/007"/,
       /href="\/add"/,
-      /role="search"/,
     ])
       match(page, part);
     const german = await (await get('/bots/7', { 'Accept-Language': 'de' })).text();
     match(german, /<html lang="de"[^]*<h1>Dieser Bot wurde entfernt<\/h1>[^]*>3\. März 2026</);
+  });
+
+  it('has a search that is focused, and bots of the category that it had; another lost page has bots of all', async () => {
+    const removed = await (await get('/bots/7')).text();
+    strictEqual(removed.split('role="search"').length, 2);
+    match(removed, /<input id="q"[^>]* autofocus/);
+    match(removed, /<h2 id="near">Music bots<\/h2><a href="\/categories\/music[^]*?<h3><a href="\/bots\/11"/);
+    doesNotMatch(removed, /<h3><a href="\/bots\/10"/);
+    const missing = await (await get('/nothing')).text();
+    match(missing, /<h1>That shelf is empty<[^]*<h2 id="near">Bots on most servers<\/h2>/);
+    strictEqual(missing.split('<h3><a href="/bots/').length, 4);
   });
 
   it('is gone with all that is below its page, for every client and method, and not found in the API', async () => {

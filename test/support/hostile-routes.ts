@@ -159,7 +159,7 @@ export const routes: RouteTable = {
   'POST /review/blocked': [() => '/review/blocked'],
   'GET /review/:subject/:account': [(i) => `/review/7/${i}`],
   'POST /review/:subject/:account': [() => '/review/7/801'],
-  'POST /review/reports/:id/done': [(i) => `/review/reports/${i}/done`],
+  'POST /review/reports/:id/:act': [(i) => `/review/reports/${i}/${['done', 'adult', 'remove', 'x'][i % 4]}`],
   'GET /login': [(i) => `/login?to=/bots/${i}`],
   'GET /login/callback': [(i) => `/login/callback?code=${i}&state=${i}`],
   'POST /logout': [() => '/logout'],

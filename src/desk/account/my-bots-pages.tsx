@@ -10,12 +10,16 @@ import {
   type PageLinksProps,
   Fact,
   ActionLink,
+  LinkItem,
   NameLink,
-  Avatar,
   FaultItems,
+  toCategoryClass,
+  withoutBidiControls,
 } from '../../site/page/elements.tsx';
-import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
+import { BotLine, Ledge } from '../../site/front/card.tsx';
+import { useLanguage, useVisit, type Viewer } from '../../site/page/page-context.tsx';
 import { Checklist } from '../page/checklist.tsx';
+import { ListedAvatar } from '../page/preview.tsx';
 import { editPath, profileFormPath, toAttentionPath, translatePath } from '../../site/page/addresses.ts';
 import { BlockedNotice } from '../page/message-page.tsx';
 import { sendOnce, pickPage } from '../../site/page/html-response.ts';
@@ -23,15 +27,14 @@ import { myBotsPath, Layout } from '../../site/page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';
 import type { OwnItem } from '../../site/discover/attention.ts';
 import { noteAnswersRead } from './login-pages.tsx';
-import { OwnProposals, type OwnProposalsProps, listProposals } from './proposal-pages.tsx';
+import { createReviewReader } from '../review/reviews.ts';
+import { listProposals, OwnProposals, type OwnProposalsProps } from './proposal-pages.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
 
 /** `/my-bots`: the bots that name the logged-in account as an author. */
-export function addMyBotsRoute(
-  router: Router,
-  { site, viewerOf, bots: index, lists, store, counts, proposals, tokens, ownAttention }: DeskParts,
-  login: Login,
-): void {
+export function addMyBotsRoute(router: Router, parts: DeskParts, login: Login): void {
+  const { site, viewerOf, bots, lists, authors, store, counts, proposals, tokens, ownAttention } = parts;
+  const readReview = proposals && createReviewReader({ ...parts, proposals }, 'sent');
   const showOwn = async (bots: readonly IndexedBot[]): Promise<OwnBot[]> => {
     const own = await Promise.all(bots.map(async (bot) => ({ bot, token: await tokens.tokenInfo(bot.id) })));
     const issuedAt = new Map(own.map(({ bot, token }) => [bot.id, token.issuedAt]));
@@ -45,16 +48,31 @@ export function addMyBotsRoute(
       attention: items.filter((item) => item.bot === bot.id && item.kind !== 'faulty-file'),
     }));
   };
+  /** Returns how many bots name no author who has a name, if the account may propose its own name. */
+  const countNameless = ({ id, blocked }: Viewer, bots: readonly IndexedBot[]): number => {
+    const isAsked = proposals?.list.findLast(`profile-${id}`, id) !== undefined;
+    const policy = proposals?.findPolicy(site.settings, [id], id) ?? 'off';
+    if (authors.findProfile(id) || isAsked || policy === 'off' || blocked) return 0;
+    return bots.filter((bot) => !bot.facts.authors.some((author) => authors.findProfile(author))).length;
+  };
   router.get(myBotsPath, async (ctx) => {
     const viewer = await viewerOf(ctx);
-    const { page, pages, shown } = viewer
-      ? pickPage(ctx, (await lists.page({ author: viewer.id }, ctx.ip)).bots)
-      : { page: 1, pages: 1, shown: [] };
-    const own = proposals && (viewer ? await listProposals(index, proposals, viewer.id) : []);
+    const all = viewer ? (await lists.page({ author: viewer.id }, ctx.ip)).bots : [];
+    const { shown, ...place } = pickPage(ctx, all);
     const unread = viewer?.answered ?? [];
+    const source = proposals && readReview && { list: proposals.list, bots, readReview };
+    const own = source && viewer ? await listProposals(source, viewer.id) : [];
     if (unread.length > 0) await noteAnswersRead(ctx, login);
     const visit = { site, viewer: viewer && { ...viewer, answered: [] } };
-    const props = { proposals: own, unread, bots: await showOwn(shown), page, pages };
+    const props = {
+      ...place,
+      total: all.length,
+      nameless: viewer ? countNameless(viewer, all) : 0,
+      proposals: own,
+      unread,
+      medianWaitMs: proposals?.list.medianWaitMs(),
+      bots: await showOwn(shown),
+    };
     sendOnce(ctx, visit, <MyBotsPage {...props} provider={login.provider} />);
   });
 }
@@ -71,93 +89,131 @@ interface OwnBot {
   readonly attention: readonly OwnItem[];
 }
 
-interface MyBotsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
+interface MyBotsPageProps extends OwnProposalsProps, Pick<PageLinksProps, 'page' | 'pages'> {
   /** The provider's display name. */
   readonly provider: string;
-  /** The proposals of the account; null if the service does not take proposals. */
-  readonly proposals: OwnProposalsProps['proposals'] | null;
-  readonly unread: OwnProposalsProps['unread'];
+  /** The number of the account's bots, and of those that name no author. */
+  readonly total: number;
+  readonly nameless: number;
   /** The bots of this page of the list. */
   readonly bots: readonly OwnBot[];
 }
 
-/** The bots of the logged-in account: their counts, tokens and faults in one place. */
+/** The desk of the logged-in account: its proposals, and its bots with their counts, tokens and faults. */
 function MyBotsPage(props: MyBotsPageProps): VNode {
-  const { provider, proposals, unread, bots, page, pages } = props;
+  const { provider, proposals, total, bots, page, pages } = props;
   const { viewer } = useVisit();
-  const title = proposals === null ? 'myBots.title' : 'proposal.myBots';
   const { t, text, href } = useLanguage();
-  return (
-    <Layout title={text(title)} current={myBotsPath}>
-      <div class="stack">
-        <h1>{t(title)}</h1>
-        <BlockedNotice />
-        {viewer === null && (
-          <>
-            <p>{t('myBots.visitor')}</p>
-            <ActionLink href={href(`/login?to=${href(myBotsPath)}`)}>
-              {t('token.logIn', { provider })}
-            </ActionLink>
-          </>
-        )}
-        {viewer !== null && (
-          <p class="actions">
-            <a href={href(profileFormPath)}>{t('profile.title')}</a>
-            {bots.length > 0 && <a href={href(toAttentionPath(viewer.id))}>{t('attention.follow')}</a>}
+  const asked = proposals.filter(({ proposal }) => proposal.state === 'changes-asked').length;
+  const head = (
+    <>
+      <h1>{t('myBots.title')}</h1>
+      {viewer !== null && (
+        <>
+          <p>
+            {t('myBots.listed', { count: total })}
+            {asked > 0 && <> · {t('myBots.asked', { count: asked })}</>}
           </p>
-        )}
-        {proposals !== null && proposals.length > 0 && <OwnProposals {...{ proposals, unread }} />}
-        {viewer !== null && bots.length === 0 && (
-          <>
-            <p>{t('myBots.none', { id: viewer.id })}</p>
-            <ActionLink href={href('/add')}>{t('layout.add')}</ActionLink>
-          </>
-        )}
-        {bots.length > 0 && (
+          <div class="actions whole">
+            <a class="button" href={href('/add')}>
+              {t('layout.add')}
+            </a>
+            <a class="button quiet" href={href('/add/collection')}>
+              {t('collection.add')}
+            </a>
+          </div>
+        </>
+      )}
+    </>
+  );
+  const first = bots.slice(0, maxOnLedge).map(({ bot }) => parseListElement(bot));
+  return (
+    <Layout
+      title={text('myBots.title')}
+      current={myBotsPath}
+      head={head}
+      beside={first.length > 0 && <Ledge bots={first} size={72} />}
+    >
+      <BlockedNotice />
+      {viewer === null && (
+        <div class="stack">
+          <p>{t('myBots.visitor')}</p>
+          <ActionLink href={href(`/login?to=${href(myBotsPath)}`)}>
+            {t('token.logIn', { provider })}
+          </ActionLink>
+        </div>
+      )}
+      <Nameless {...props} />
+      {proposals.length > 0 && <OwnProposals {...props} />}
+      {viewer !== null && (
+        <section class="shelf" aria-labelledby="own">
+          <div class="shelf-head">
+            <h2 id="own">{t('myBots.own')}</h2>
+          </div>
+          {bots.length === 0 && <p>{t('myBots.none')}</p>}
           <ul class="own-bots">
             {bots.map((own) => (
               <Own key={own.bot.id} {...own} />
             ))}
           </ul>
-        )}
-        <PageLinks {...{ page, pages }} pathOf={(number) => href(`${myBotsPath}?page=${number}`)} />
-      </div>
+          <PageLinks {...{ page, pages }} pathOf={(number) => href(`${myBotsPath}?page=${number}`)} />
+          <ul class="links quiet-row">
+            <LinkItem href={href(profileFormPath)}>{t('profile.title')}</LinkItem>
+            {total > 0 && (
+              <LinkItem href={href(toAttentionPath(viewer.id))}>{t('attention.follow')}</LinkItem>
+            )}
+          </ul>
+        </section>
+      )}
     </Layout>
+  );
+}
+
+const maxOnLedge = 5;
+
+/** Offers to show the account's name with its bots. The button sends the form of the profile, filled in. */
+function Nameless({ nameless }: Pick<MyBotsPageProps, 'nameless'>): VNode | null {
+  const { t, text, href } = useLanguage();
+  const { viewer } = useVisit();
+  if (nameless === 0 || viewer === null) return null;
+  return (
+    <form class="notice" method="post" action={href(`${profileFormPath}/send`)}>
+      <h2>{t('myBots.nameless', { count: nameless })}</h2>
+      <input type="hidden" name="name" value={viewer.name} />
+      <button>{text('myBots.showName', { name: withoutBidiControls(viewer.name) })}</button>
+    </form>
   );
 }
 
 function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNode {
   const { id, facts } = bot;
   const { t, href, integer, ago, day } = useLanguage();
-  const { images, cachedImages } = parseListElement(bot);
+  const listed = parseListElement(bot);
+  const { images } = listed;
   const isCounted = reportedAt !== undefined && reportedAt > Date.now() - msPerWeek;
   const edit = href(editPath(id));
   return (
-    <li class="panel stack">
-      <div class="own-head">
-        <Avatar
-          id={id}
-          name={facts.name}
-          category={facts.category}
-          image={cachedImages.avatar}
-          size={48}
-          blurred={false}
-        />
-        <h2>
-          <NameLink path={`/bots/${id}`} name={facts.name} />
-        </h2>
-      </div>
-      <dl class="pairs">
-        <Fact name={t('bot.serverCount')}>
-          {count === undefined ? t('myBots.noCount') : integer(count)}{' '}
-          {reportedAt !== undefined && (
-            <span class="muted">{t('bot.reported', { ago: ago(reportedAt, Date.now()) })}</span>
-          )}
-        </Fact>
-        <Fact name={t('token.field')}>
-          {token.issuedAt === undefined ? t('token.none') : t('myBots.token', { day: day(token.issuedAt) })}
-        </Fact>
-      </dl>
+    <li>
+      <article class={`card ${toCategoryClass(facts.category)}`}>
+        <ListedAvatar bot={id} name={facts.name} listed={bot} size={56} />
+        <div>
+          <h3>
+            <NameLink path={`/bots/${id}`} name={facts.name} />
+          </h3>
+          <BotLine bot={listed} count={undefined} authors={[]} hidesAuthors />
+        </div>
+        <dl class="bot-facts">
+          <Fact name={t('bot.serverCount')}>
+            {count === undefined ? t('myBots.noCount') : integer(count)}{' '}
+            {reportedAt !== undefined && (
+              <span class="muted">{t('bot.reported', { ago: ago(reportedAt, Date.now()) })}</span>
+            )}
+          </Fact>
+          <Fact name={t('token.field')}>
+            {token.issuedAt === undefined ? t('token.none') : t('myBots.token', { day: day(token.issuedAt) })}
+          </Fact>
+        </dl>
+      </article>
       {faults.length > 0 && (
         <div class="notice bad">
           <p>{t('bot.faults')}</p>
@@ -189,7 +245,7 @@ function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNod
           {t('bot.manage')}
         </a>
         <a class="button quiet" href={edit}>
-          {t('bot.edit')}
+          {t('myBots.edit')}
         </a>
       </p>
     </li>

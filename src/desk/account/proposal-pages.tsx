@@ -2,24 +2,22 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { AccountId } from '../../bot/commit-message.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
 import {
-  parsePages,
   ProposalError,
   type ProposalErrorKind,
   type Proposal,
   isBot,
   parseSubject,
   type Subject,
-  toSubjectFolder,
   toSubjectPath,
 } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { toEditAgainPath } from '../add/forms.ts';
-import { Preview, type PreviewProps } from '../page/preview.tsx';
+import { ListedAvatar, Preview, type PreviewProps } from '../page/preview.tsx';
 import { ChangedFields, compareWords } from '../../site/changes/changed-fields.tsx';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { toProposalPath } from '../../site/page/addresses.ts';
@@ -28,7 +26,7 @@ import { BackLink, NameLink, PostButton, Since } from '../../site/page/elements.
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import { Layout, myBotsPath } from '../../site/page/layout.tsx';
 import { sendLogInPage } from '../page/message-page.tsx';
-import type { NamedProposal } from '../review/review-page.tsx';
+import { describeKind, type NamedProposal } from '../review/review-page.tsx';
 import { createReviewReader, renderPreview, type Review } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';
 import type { ProposalParts } from '../page/desk-parts.ts';
@@ -78,44 +76,48 @@ export function addProposalRoutes(router: Router, parts: ProposalParts): void {
   router.post('/proposals/:subject/withdraw', refuseCrossSite(site.baseUrl), respond);
 }
 
+/** A proposal as its account sees it in a list. */
+interface OwnProposal extends NamedProposal {
+  /** The bot, if it is listed. */
+  readonly listed: IndexedBot | undefined;
+  /** Undefined if the proposal cannot be read, or has ended and is about a listed bot. */
+  readonly review: Review | undefined;
+}
+
 /**
  * Returns the last proposal of an account for each bot: waiting ones first, then by time, newest first; at most as
  * many as a page can show.
  */
 export async function listProposals(
-  bots: Pick<BotIndex, 'get'>,
-  proposals: Pick<Proposals, 'list' | 'read'>,
+  {
+    list,
+    bots,
+    readReview,
+  }: {
+    readonly list: Pick<Proposals['list'], 'listOf'>;
+    readonly bots: Pick<BotIndex, 'get'>;
+    readonly readReview: (proposal: Proposal) => Promise<Review>;
+  },
   account: AccountId,
-): Promise<NamedProposal[]> {
-  const all = proposals.list.listOf(account);
+): Promise<OwnProposal[]> {
   const last = new Map<Subject, Proposal>();
-  for (const proposal of all)
+  for (const proposal of list.listOf(account))
     if (proposal.closedAt === null || !last.has(proposal.subject)) last.set(proposal.subject, proposal);
-  const list = [...last.values()].toSorted(
+  const sorted = [...last.values()].toSorted(
     (a, b) => Number(a.closedAt !== null) - Number(b.closedAt !== null),
   );
-  const shown = list.slice(0, maxListed).map(async (proposal) => {
-    return { proposal, name: await readName(bots, proposals, proposal) };
+  const shown = sorted.slice(0, maxListed).map(async (proposal): Promise<OwnProposal> => {
+    const { subject, proposer, closedAt } = proposal;
+    const listed = isBot(subject) ? bots.get(subject) : undefined;
+    const isRead = listed === undefined || closedAt === null;
+    const review = isRead ? await readReview(proposal).catch(() => undefined) : undefined;
+    const unread = subject.startsWith('profile-') ? proposer.name : subject;
+    return { proposal, listed, review, name: listed?.facts.name ?? review?.name ?? unread };
   });
   return await Promise.all(shown);
 }
 
 const maxListed = 50;
-
-/** Returns the name of a bot as listed or as proposed; for any other file, its path. */
-async function readName(
-  bots: Pick<BotIndex, 'get'>,
-  proposals: Pick<Proposals, 'read'>,
-  proposal: Proposal,
-): Promise<string> {
-  const { subject } = proposal;
-  if (!isBot(subject)) return toSubjectFolder(subject) + subject.replace(/^[a-z]+-/, '/');
-  const listed = bots.get(subject);
-  if (listed !== undefined) return listed.facts.name;
-  const [page] = parsePages((await proposals.read(proposal)).sent);
-  const name = page?.page?.data['name'];
-  return typeof name === 'string' ? name : subject;
-}
 
 interface ProposalPageProps {
   readonly review: Review;
@@ -140,10 +142,18 @@ function ProposalPage(props: ProposalPageProps): VNode {
   const { proposal, steps } = details;
   const { t, text } = useLanguage();
   return (
-    <Layout title={text('proposal.title', { name })} isUnlisted script="sentScript">
+    <Layout
+      title={text('proposal.title', { name })}
+      isUnlisted
+      script="sentScript"
+      head={
+        <>
+          <BackLink path={myBotsPath} name={text('myBots.title')} />
+          <h1>{t('proposal.title', { name })}</h1>
+        </>
+      }
+    >
       <div class="narrow stack">
-        <BackLink path={myBotsPath} name={text('proposal.myBots')} />
-        <h1>{t('proposal.title', { name })}</h1>
         {error !== null && (
           <p class="notice bad" role="alert">
             {t(`proposal.${error}`)}
@@ -231,38 +241,29 @@ function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
 }
 
 export interface OwnProposalsProps {
-  readonly proposals: readonly NamedProposal[];
+  readonly proposals: readonly OwnProposal[];
   /** The proposals with an answer that the account has not read yet. */
   readonly unread: readonly Proposal[];
+  /** As on the page of a proposal. */
+  readonly medianWaitMs: number | undefined;
 }
 
 /** The proposals of an account with their answers: open and unread ones first, the others folded. */
-export function OwnProposals({ proposals, unread }: OwnProposalsProps): VNode {
+export function OwnProposals({ proposals, unread, medianWaitMs }: OwnProposalsProps): VNode {
   const { t } = useLanguage();
   const createList = (isShown: boolean): VNode | null => {
     const shown = proposals.filter(
       ({ proposal }) => (proposal.closedAt === null || unread.includes(proposal)) === isShown,
     );
     if (shown.length === 0) return null;
-    const items = shown.map(({ proposal, name }) => (
-      <li key={proposal.ref}>
-        <NameLink path={toProposalPath(proposal.subject)} name={name} />{' '}
-        <strong>{t(`proposal.${proposal.state}`)}</strong>{' '}
-        {unread.includes(proposal) && <span class="tag">{t('proposal.unread')}</span>}{' '}
-        {isShown && proposal.state !== 'waiting' ? (
-          <Step step={proposal} at={proposal.at} />
-        ) : (
-          <span class="muted">
-            <Since at={proposal.at} />
-          </span>
-        )}
-      </li>
+    const rows = shown.map((own) => (
+      <OwnRow key={own.proposal.ref} {...{ ...own, medianWaitMs }} isUnread={unread.includes(own.proposal)} />
     ));
-    return <ul class="own-proposals">{items}</ul>;
+    return <ul class="desk">{rows}</ul>;
   };
   const closed = createList(false);
   return (
-    <section class="stack" aria-labelledby="proposals">
+    <section class="shelf stack" aria-labelledby="proposals">
       <h2 id="proposals">{t('proposal.mine')}</h2>
       {createList(true)}
       {closed && (
@@ -272,5 +273,46 @@ export function OwnProposals({ proposals, unread }: OwnProposalsProps): VNode {
         </details>
       )}
     </section>
+  );
+}
+
+interface OwnRowProps extends OwnProposal, Pick<OwnProposalsProps, 'medianWaitMs'> {
+  readonly isUnread: boolean;
+}
+
+/** A proposal with the words of its reviewer, and one button: a strong one only if the account has to answer. */
+function OwnRow({ proposal, name, listed, review, isUnread, medianWaitMs }: OwnRowProps): VNode {
+  const language = useLanguage();
+  const { t, href, duration } = language;
+  const { subject, state, sentAt, proposer } = proposal;
+  const path = toProposalPath(subject);
+  const action = state === 'changes-asked' ? 'answer' : state === 'accepted' ? 'seePage' : 'open';
+  return (
+    <li>
+      <ListedAvatar bot={isBot(subject) ? subject : proposer.id} {...{ name, listed }} size={56} />
+      <div>
+        <h3>
+          <NameLink path={path} name={name} />{' '}
+          <span class={`tag ${action === 'answer' ? 'warning' : action === 'open' ? 'quiet' : ''}`.trim()}>
+            {t(action === 'answer' ? 'proposal.needsAnswer' : `proposal.${state}`)}
+          </span>{' '}
+          {isUnread && <span class="tag">{t('proposal.unread')}</span>}
+        </h3>
+        <p class="state">
+          {review && <>{describeKind(review, language)} · </>}
+          {t('proposal.sent')} <Since at={sentAt} />
+          {state === 'waiting' && medianWaitMs !== undefined && (
+            <> · {t('proposal.median', { time: duration(medianWaitMs) })}</>
+          )}
+        </p>
+        {state !== 'waiting' && <Step step={proposal} at={proposal.at} />}
+      </div>
+      <a
+        class={action === 'answer' ? 'button' : 'button quiet'}
+        href={href(action === 'seePage' ? toSubjectPath(subject) : path)}
+      >
+        {t(`proposal.${action}`)}
+      </a>
+    </li>
   );
 }

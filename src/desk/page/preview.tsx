@@ -1,7 +1,14 @@
 import type { VNode } from 'preact';
 import { directionOf } from '../../bot/locale.ts';
 import { Card, type ListedBot } from '../../site/front/card.tsx';
-import { Prose, type ProseProps, withoutBidiControls } from '../../site/page/elements.tsx';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import {
+  Avatar,
+  type AvatarProps,
+  Prose,
+  type ProseProps,
+  withoutBidiControls,
+} from '../../site/page/elements.tsx';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { BriefPermissions } from '../../site/page/permissions.tsx';
 
@@ -34,5 +41,20 @@ export function Preview({ preview, page, hasLabel = false, ...rendered }: Previe
         <Prose {...rendered} locale={locale} text={page} />
       </div>
     </>
+  );
+}
+
+interface ListedAvatarProps extends Pick<AvatarProps, 'name' | 'size'> {
+  /** The id of the bot, or of the account for what is no bot. */
+  readonly bot: string;
+  /** Undefined for a bot that is not listed. */
+  readonly listed: IndexedBot | undefined;
+}
+
+/** The avatar of a bot that may not be listed. Its author and its reviewers see it without a veil. */
+export function ListedAvatar({ bot, listed, ...others }: ListedAvatarProps): VNode {
+  const { category = 'other', cachedImages } = listed ? parseListElement(listed) : {};
+  return (
+    <Avatar id={bot} {...{ category, ...others }} image={cachedImages?.avatar ?? null} blurred={false} />
   );
 }

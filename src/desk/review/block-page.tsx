@@ -31,16 +31,21 @@ export type ReviewHandler = (ctx: Context, viewer: Viewer) => Promise<void>;
 
 /**
  * Returns the handlers of the blocking page. `show` shows the bots that a block would affect, or the whole list if the
- * address names nobody. `act` blocks, unblocks, or revokes the token of a bot. `keepForm` keeps the typed reason
- * during a login.
+ * address names nobody. `act` blocks, unblocks, or revokes the token of a bot. `explain` shows why a handler could not
+ * change a file. `keepForm` keeps the typed reason during a login.
  */
 export function createBlockHandlers(
   { site, bots, blocked, proposals, drafts, tokens, config }: ProposalParts,
   showList: ReviewHandler,
-): { show: ReviewHandler; act: ReviewHandler; keepForm: (ctx: Context) => Promise<string> } {
+): {
+  show: ReviewHandler;
+  act: ReviewHandler;
+  explain: (handle: ReviewHandler) => ReviewHandler;
+  keepForm: (ctx: Context) => Promise<string>;
+} {
   const isPrivate = config.blocked !== null;
   const say = (ctx: Context, viewer: Viewer, title: MessageKey, text: VNode, status = 200): void => {
-    const to = site.languages.of(ctx).href(blockedPath);
+    const to = site.languages.of(ctx).href(ctx.path === blockedPath ? blockedPath : reviewPath);
     const page = <MessagePage {...{ title, to }} action="review.title" children={text} />;
     sendOnce(ctx, { site, viewer }, page, status);
   };
@@ -48,7 +53,7 @@ export function createBlockHandlers(
     (handle: ReviewHandler): ReviewHandler =>
     async (ctx, viewer) =>
       await handle(ctx, viewer).catch((error: unknown) => {
-        if (!isError(error, 'usage', 'edit-conflict')) throw error;
+        if (!isError(error, 'usage', 'edit-conflict', 'faulty-page')) throw error;
         const { t } = site.languages.of(ctx);
         const known = error instanceof BlockError && <p>{t(`blocking.refused.${error.kind}`)}</p>;
         const why = known || <EnglishSentence clause={error.message} />;
@@ -89,7 +94,7 @@ export function createBlockHandlers(
     const page = toBlockPath(String(fields.get('kind')), String(fields.get('name')));
     return withParameter(page, 'draft', await drafts.save(fields.get('reason') ?? '', ctx.ip));
   };
-  return { show: explain(show), act: explain(act), keepForm };
+  return { show: explain(show), act: explain(act), explain, keepForm };
 }
 
 async function readForm(ctx: Context): Promise<URLSearchParams> {

@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
-import { type BotIndex, parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../../site/page/page-context.tsx';
-import { blockedPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
+import { blockedPath, editPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
+import { ListedAvatar } from '../page/preview.tsx';
 import {
   NameLink,
   PageLinks,
@@ -12,7 +13,6 @@ import {
   PostButton,
   Since,
   withoutBidiControls,
-  Avatar,
 } from '../../site/page/elements.tsx';
 import { Layout } from '../../site/page/layout.tsx';
 import { AttentionList } from './attention-list.tsx';
@@ -26,11 +26,15 @@ import {
   type LastDecisionProps,
   Refusal,
 } from './review-page.tsx';
-import type { Review } from './reviews.ts';
+import { findRisk, type Review } from './reviews.ts';
 
 /** The tabs of the review. */
 export const tabs = ['waiting', 'reports', 'attention', 'decided', 'blocked'] as const;
 export type Tab = (typeof tabs)[number];
+
+/** The kinds of proposals, which the queue can show alone. */
+export const reviewKinds = ['new', 'edit', 'translation'] as const satisfies readonly Review['kind'][];
+type ReviewKind = Review['kind'];
 
 export interface QueueRow {
   readonly proposal: Proposal;
@@ -51,9 +55,12 @@ interface QueuePageProps
   readonly tab: Tab;
   /** The repository at the Git host if proposals are reviewed there; otherwise null. */
   readonly host: string | null;
-  /** The number of waiting proposals. */
+  /** The number of waiting proposals, in all and of each kind. */
   readonly waiting: number;
-  /** The proposals of this page: waiting ones by the time they were sent, or decided ones with the latest decision first. */
+  readonly kindCounts: ReadonlyMap<ReviewKind, number>;
+  /** The only kind of waiting proposals that is shown; undefined for all. */
+  readonly kind: ReviewKind | undefined;
+  /** The proposals of this page: waiting ones with the riskiest first, or decided ones with the latest decision first. */
   readonly rows: readonly QueueRow[];
   /** The median time to a decision, in milliseconds. */
   readonly median: number | undefined;
@@ -63,35 +70,36 @@ interface QueuePageProps
 
 /** The work that waits for a maintainer, in a tab for each kind. */
 export function QueuePage(props: QueuePageProps): VNode {
-  const { tab, host, waiting, reports, attention, median, page, pages } = props;
+  const { tab, host, waiting, kind, reports, bots, attention, median, page, pages } = props;
   const { t, text, href, duration, integer } = useLanguage();
-  const paths: Partial<Record<Tab, string>> = { waiting: reviewPath, blocked: blockedPath };
-  const toPath = (name: Tab): string => paths[name] ?? `${reviewPath}?tab=${name}`;
   const counts: Partial<Record<Tab, number>> = {
     waiting,
     reports: reports.length,
     attention: attention.groups.reduce((sum, { total }) => sum + total, 0),
   };
+  const path = kind === undefined ? toTabPath(tab) : toKindPath(kind);
   return (
     <Layout
       title={text('review.title')}
       current={reviewPath}
       isUnlisted
       {...(tab === 'waiting' && { script: 'reviewScript' })}
-    >
-      <div class="stack">
-        <h1>{t('review.title')}</h1>
-        {tab === 'waiting' && (
-          <p class="muted">
-            {t('review.order')} {median !== undefined && t('proposal.median', { time: duration(median) })}
-          </p>
-        )}
-        <LastDecision {...props} />
+      head={
+        <>
+          <h1>{t('review.title')}</h1>
+          {tab === 'waiting' && (
+            <p>
+              {t('review.order')} {median !== undefined && t('proposal.median', { time: duration(median) })}
+            </p>
+          )}
+        </>
+      }
+      beside={
         <nav aria-label={text('review.title')}>
           <ul class="tabs">
             {tabs.map((name) => (
               <li key={name} class={name === 'reports' && reports.length > 0 ? 'due' : undefined}>
-                <a href={href(toPath(name))} aria-current={name === tab ? 'page' : undefined}>
+                <a href={href(toTabPath(name))} aria-current={name === tab ? 'page' : undefined}>
                   {t(name === 'waiting' ? 'proposal.waiting' : `review.tab.${name}`)}{' '}
                   {counts[name] !== undefined && <small>{integer(counts[name])}</small>}
                 </a>
@@ -99,17 +107,21 @@ export function QueuePage(props: QueuePageProps): VNode {
             ))}
           </ul>
         </nav>
+      }
+    >
+      <div class="stack">
+        <LastDecision {...props} />
         {tab === 'waiting' && host !== null && (
           <p>{t('review.atHost', { host: <a href={host}>{host}</a> })}</p>
         )}
         {tab === 'waiting' && host === null && <Waiting {...props} />}
         {tab === 'reports' && <VisitorReportList {...props} />}
-        {tab === 'attention' && <AttentionList attention={attention} />}
+        {tab === 'attention' && <AttentionList {...{ attention, bots }} />}
         {tab === 'decided' && <Decided {...props} />}
         {tab === 'blocked' && <BlockedList {...props.blocked} />}
         <PageLinks
           {...{ page, pages }}
-          pathOf={(number) => href(withParameter(toPath(tab), 'page', String(number)))}
+          pathOf={(number) => href(withParameter(path, 'page', String(number)))}
         />
         {tab === 'waiting' && <KeysHint />}
       </div>
@@ -117,9 +129,41 @@ export function QueuePage(props: QueuePageProps): VNode {
   );
 }
 
-function Waiting({ rows, bots }: QueuePageProps): VNode {
+function toTabPath(tab: Tab): string {
+  if (tab === 'blocked') return blockedPath;
+  return tab === 'waiting' ? reviewPath : `${reviewPath}?tab=${tab}`;
+}
+
+function toKindPath(kind: ReviewKind): string {
+  return `${reviewPath}?kind=${kind}`;
+}
+
+/** Links to the waiting proposals of each kind. */
+function KindLinks({ kind: current, waiting, kindCounts }: QueuePageProps): VNode {
+  const { t, text, href, integer } = useLanguage();
+  const choices = [undefined, ...reviewKinds].map((kind) => (
+    <li key={kind}>
+      <a
+        class="chip"
+        href={href(kind === undefined ? reviewPath : toKindPath(kind))}
+        aria-current={kind === current ? 'true' : undefined}
+      >
+        {t(`review.kind.${kind ?? 'all'}`)}{' '}
+        <small>{integer(kind ? (kindCounts.get(kind) ?? 0) : waiting)}</small>
+      </a>
+    </li>
+  ));
+  return (
+    <nav class="list-filters" aria-label={text('list.filters')}>
+      <ul class="chips">{choices}</ul>
+    </nav>
+  );
+}
+
+function Waiting(props: QueuePageProps): VNode {
+  const { rows, bots, waiting } = props;
   const { t } = useLanguage();
-  if (rows.length === 0) return <p class="muted">{t('review.none')}</p>;
+  if (waiting === 0) return <p class="muted">{t('review.none')}</p>;
   const heads = [
     'review.head.bot',
     'review.head.proposed',
@@ -128,22 +172,25 @@ function Waiting({ rows, bots }: QueuePageProps): VNode {
     'review.head.lookAt',
   ] as const;
   return (
-    <table class="rows" role="table">
-      <thead role="rowgroup">
-        <tr role="row">
-          {heads.map((name) => (
-            <th key={name} scope="col" role="columnheader">
-              {t(name)}
-            </th>
+    <>
+      <KindLinks {...props} />
+      <table class="rows" role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {heads.map((name) => (
+              <th key={name} scope="col" role="columnheader">
+                {t(name)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <Row key={row.proposal.ref} {...row} bots={bots} />
           ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {rows.map((row) => (
-          <Row key={row.proposal.ref} {...row} bots={bots} />
-        ))}
-      </tbody>
-    </table>
+        </tbody>
+      </table>
+    </>
   );
 }
 
@@ -153,7 +200,6 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
   const { t } = language;
   const { subject, proposer, sentAt, queuedAt = sentAt } = proposal;
   const listed = isBot(subject) ? bots.get(subject) : undefined;
-  const image = listed ? parseListElement(listed).cachedImages.avatar : null;
   const fields = review?.pages.flatMap((page) => page.fields) ?? [];
   const names = [...new Set(fields.map((field) => field.name))].slice(0, maxNames);
   const isAuthor = review?.details.kind === 'authors';
@@ -161,7 +207,7 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
     <tr role="row">
       <td role="cell">
         <div class="who">
-          {isBot(subject) && <Avatar id={subject} name={name} image={image} size={40} blurred={false} />}
+          <ListedAvatar bot={isBot(subject) ? subject : proposer.id} {...{ name, listed }} size={40} />
           <div>
             <NameLink path={toReviewPath(subject, proposer.id)} name={name} look="name" />
             {review && <small>{describeKind(review, language)}</small>}
@@ -169,24 +215,23 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
         </div>
       </td>
       <td role="cell">
-        <div dir="auto">
+        <div class="proposed" dir="auto">
           {review?.kind === 'edit' && <FieldNames names={names} />}
           {review?.kind !== 'edit' && fields.find((field) => field.name === 'description')?.after}
           {review === undefined && t('review.unreadable')}
         </div>
       </td>
-      <td role="cell">
-        <bdi>{withoutBidiControls(proposer.name)}</bdi>{' '}
-        {isFirst && <span class="tag">{t('review.first')}</span>}
+      <td role="cell" class="stay">
+        <bdi>{withoutBidiControls(proposer.name)}</bdi> {isFirst && <small>{t('review.first')}</small>}
         {isAuthor && <small>{t('review.isAuthor')}</small>}
         {!isAuthor && botCount > 0 && <small>{t('review.bots', { count: botCount })}</small>}
       </td>
-      <td role="cell">
+      <td role="cell" class="stay">
         <Since at={queuedAt} />
       </td>
-      <td role="cell">
+      <td role="cell" class="stay">
         {review ? (
-          <Mark {...review} isAgain={proposal.queuedAt !== undefined} />
+          <Mark review={review} isAgain={proposal.queuedAt !== undefined} />
         ) : (
           <Refusal proposal={proposal} decision="declined" />
         )}
@@ -196,19 +241,23 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
 }
 
 /** The most important thing to check in a proposal. */
-function Mark({ invite, details, findings, isAgain }: Review & { readonly isAgain: boolean }): VNode {
+function Mark({ review, isAgain }: { readonly review: Review; readonly isAgain: boolean }): VNode {
   const { t } = useLanguage();
-  const [first] = findings;
-  if (invite.added.administrator) return <span class="tag warning">{t('permission.administrator')}</span>;
-  if (details.conflicts.length > 0) return <span class="tag adult">{t('review.conflicts')}</span>;
-  if (first) {
-    const { severity, faults } = first;
-    const look = { error: 'tag adult', warning: 'tag warning', notice: 'tag' }[severity];
-    return <span class={look}>{t(`review.${severity}`, { count: faults.length })}</span>;
-  }
-  if (invite.isUnknown) return <span>{t('permissions.unreadable')}</span>;
-  if (isAgain) return <span class="tag">{t('review.again')}</span>;
-  return <span class="passed">✓ {t('review.passed')}</span>;
+  const count = review.findings[0]?.faults.length ?? 0;
+  const marks = {
+    administrator: ['warning', t('permission.administrator')],
+    'other-bot': ['warning', t('review.linkToOther')],
+    conflicts: ['adult', t('review.conflicts')],
+    error: ['adult', t('review.error', { count })],
+    warning: ['warning', t('review.warning', { count })],
+    harmful: ['warning', t('permissions.harmful')],
+    'unknown-link': ['quiet', t('permissions.notKnown')],
+    notice: ['quiet', t('review.notice', { count })],
+    none: ['', t('review.again')],
+  } as const;
+  const [look, content] = marks[findRisk(review)];
+  if (look === '' && !isAgain) return <span class="passed">✓ {t('review.passed')}</span>;
+  return <span class={`tag ${look}`}>{content}</span>;
 }
 
 /** Maximum number of field names in a row. */
@@ -235,28 +284,68 @@ interface VisitorReportListProps {
   readonly bots: Pick<BotIndex, 'get'>;
 }
 
-/** The reports of visitors, each with a button that removes it. Only for maintainers. */
+/** The reports of visitors, each with what a maintainer can do about its bot. */
 export function VisitorReportList({ reports, bots }: VisitorReportListProps): VNode {
   const { t } = useLanguage();
   if (reports.length === 0) return <p class="muted">{t('report.none')}</p>;
   return (
-    <>
-      {reports.map(({ id, bot, reason, text, at }) => (
-        <article key={id} class="panel stack">
-          <h2>
-            <NameLink path={`/bots/${bot}`} name={bots.get(bot)?.facts.name ?? bot} />
-          </h2>
-          <p class="muted">
-            {t(`report.reason.${reason}`)} · <Since at={at} />
-          </p>
+    <ul class="desk">
+      {reports.map((report) => (
+        <ReportRow key={report.id} {...report} listed={bots.get(report.bot)} />
+      ))}
+    </ul>
+  );
+}
+
+/** A report. The bot is removed only with a second button. */
+function ReportRow(props: VisitorReport & { readonly listed: IndexedBot | undefined }): VNode {
+  const { id, bot, reason, text, at, listed } = props;
+  const { t, text: formatText, href } = useLanguage();
+  const path = `${reviewPath}/reports/${id}`;
+  const name = withoutBidiControls(listed?.facts.name ?? bot);
+  return (
+    <li>
+      <ListedAvatar {...{ bot, name, listed }} size={56} />
+      <div>
+        <h2>
+          <NameLink path={`/bots/${bot}`} name={name} />
+        </h2>
+        <p class="state">
+          {t(`report.reason.${reason}`)} · <Since at={at} />
+        </p>
+        {text !== '' && (
           <p class="typed" dir="auto">
             {text}
           </p>
-          <PostButton path={`${reviewPath}/reports/${id}/done`} look="quiet">
+        )}
+        <div class="actions">
+          {listed && (
+            <>
+              <a class="button quiet" href={href(`/bots/${bot}`)}>
+                {t('proposal.open')}
+              </a>
+              <a class="button quiet" href={href(editPath(bot))}>
+                {t('myBots.edit')}
+              </a>
+              {!listed.facts.nsfw && (
+                <PostButton path={`${path}/adult`} look="quiet">
+                  {t('report.markAdult')}
+                </PostButton>
+              )}
+              <details name="remove">
+                <summary class="button quiet">{t('report.remove')}</summary>
+                <p>{t('report.removeText', { bot: name })}</p>
+                <PostButton path={`${path}/remove`} look="danger">
+                  {formatText('report.removeBot', { bot: name })}
+                </PostButton>
+              </details>
+            </>
+          )}
+          <PostButton path={`${path}/done`} look="quiet">
             {t('report.done')}
           </PostButton>
-        </article>
-      ))}
-    </>
+        </div>
+      </div>
+    </li>
   );
 }

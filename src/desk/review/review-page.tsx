@@ -5,12 +5,20 @@ import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { canTakeBack, isBot, type Proposal } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { Preview, type PreviewProps } from '../page/preview.tsx';
+import { Ledge } from '../../site/front/card.tsx';
 import { ChangedFields, FieldName } from '../../site/changes/changed-fields.tsx';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { editPath, reviewPath, toReviewPath, toSourceAddress } from '../../site/page/addresses.ts';
 import { Conversation, formatReason, Step } from '../page/conversation.tsx';
-import { withoutBidiControls, Fact, LinkItem, NameLink, FaultItems } from '../../site/page/elements.tsx';
+import {
+  BackLink,
+  withoutBidiControls,
+  Fact,
+  LinkItem,
+  NameLink,
+  FaultItems,
+} from '../../site/page/elements.tsx';
 import { Layout } from '../../site/page/layout.tsx';
 import type { RelatedBots, Review } from './reviews.ts';
 
@@ -48,23 +56,32 @@ interface ReviewPageProps extends LastDecisionProps {
 
 /** A proposal, its changes, and the buttons that decide about it. */
 export function ReviewPage(props: ReviewPageProps): VNode {
-  const { review, failed } = props;
+  const { review, previews, failed } = props;
   const language = useLanguage();
-  const { t, text, href, ago } = language;
+  const { t, text, ago } = language;
   const { proposal, steps, kind } = review.details;
+  const [bot] = previews.flat().flatMap(({ preview }) => preview?.preview?.bot ?? []);
   return (
-    <Layout title={`${review.name} · ${text('review.title')}`} isUnlisted script="reviewScript">
+    <Layout
+      title={`${review.name} · ${text('review.title')}`}
+      isUnlisted
+      script="reviewScript"
+      {...(bot && { category: bot.category })}
+      head={
+        <>
+          <BackLink path={reviewPath} name={text('review.title')} />
+          <h1>
+            <bdi>{review.name}</bdi>: {describeKind(review, language)}
+          </h1>
+          <p>
+            {t('review.sent', { name: proposal.proposer.name, ago: ago(proposal.sentAt, Date.now()) })}{' '}
+            {kind === 'authors' && t('review.isAuthor')}
+          </p>
+        </>
+      }
+      beside={bot && <Ledge bots={[bot]} size={72} />}
+    >
       <div class="stack">
-        <p>
-          <a href={href(reviewPath)}>← {t('review.title')}</a>
-        </p>
-        <h1>
-          <bdi>{review.name}</bdi>: {describeKind(review, language)}
-        </h1>
-        <p class="muted">
-          {t('review.sent', { name: proposal.proposer.name, ago: ago(proposal.sentAt, Date.now()) })}{' '}
-          {kind === 'authors' && t('review.isAuthor')}
-        </p>
         <LastDecision {...props} />
         {failed && (
           <p class="notice bad" role="alert">
@@ -97,20 +114,23 @@ export function ReviewPage(props: ReviewPageProps): VNode {
 }
 
 function Previews({ previews }: ReviewPageProps): VNode {
-  const { t } = useLanguage();
+  const { t, text } = useLanguage();
   const pairs = previews.map((pair, i) => (
-    <div key={i} class="pair">
-      {pair.map(({ side, preview }) => (
-        <section key={side}>
-          <h2>{t(`review.${side}`)}</h2>
-          {preview ? (
-            <Preview {...preview} hasLabel={i === 0} />
-          ) : (
-            <p class="notice">{t('review.notShown')}</p>
-          )}
-        </section>
-      ))}
-    </div>
+    <section key={i} class="panel" aria-label={text('add.preview')}>
+      <h2>{t('add.preview')}</h2>
+      <div class="pair">
+        {pair.map(({ side, preview }) => (
+          <div key={side}>
+            <h3>{t(`review.${side}`)}</h3>
+            {preview ? (
+              <Preview {...preview} hasLabel={i === 0} />
+            ) : (
+              <p class="notice">{t('review.notShown')}</p>
+            )}
+          </div>
+        ))}
+      </div>
+    </section>
   ));
   return <>{pairs}</>;
 }
@@ -193,7 +213,7 @@ function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
   const isBlocked = conflicts.length > 0 || review.findings[0]?.severity === 'error';
   const toPath = ({ subject, proposer: { id } }: Proposal): string => href(toReviewPath(subject, id));
   return (
-    <section class="decide panel" aria-labelledby="decide">
+    <section class="decide" aria-labelledby="decide">
       <h2 id="decide">{t('review.decision')}</h2>
       <DecisionForm proposal={proposal}>
         <button
@@ -236,7 +256,7 @@ function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
 export function KeysHint(): VNode {
   const { t } = useLanguage();
   return (
-    <p id="keys" hidden>
+    <p id="keys" class="keys muted" hidden>
       <label class="check">
         <input type="checkbox" /> {t('review.keys')}
       </label>
@@ -277,7 +297,7 @@ export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
   ));
   return (
     <details class={decision} name="decide" open={sent !== undefined}>
-      <summary class="button quiet">{label}</summary>
+      <summary class={isDecline ? 'button danger' : 'button quiet'}>{label}</summary>
       <DecisionForm proposal={proposal}>
         {isDecline && (
           <label>
@@ -307,9 +327,11 @@ export const maxTextLength = 1000;
 
 /** Returns the kind of a proposal as a text of the interface. */
 export function describeKind(
-  { kind, pages }: Pick<Review, 'kind' | 'pages'>,
+  { kind, pages, details }: Pick<Review, 'kind' | 'pages' | 'details'>,
   { t, languageName }: Pick<PageLanguage, 't' | 'languageName'>,
 ): ComponentChildren {
+  const { subject } = details.proposal;
+  if (!isBot(subject)) return t(subject.startsWith('profile-') ? 'review.profile' : 'review.collection');
   if (kind !== 'translation') return t(`review.${kind}`);
   return t('review.translation', { languages: pages.map(({ locale }) => languageName(locale)).join(', ') });
 }

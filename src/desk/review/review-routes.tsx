@@ -17,7 +17,7 @@ import type { Viewer } from '../../site/page/page-context.tsx';
 import { MessagePage, sendLogInPage } from '../page/message-page.tsx';
 import { type Attention, readAttention } from '../../site/discover/attention.ts';
 import { createBlockHandlers, listBlocked, type ReviewHandler } from './block-page.tsx';
-import { QueuePage, type QueueRow, tabs } from './queue-page.tsx';
+import { QueuePage, type QueueRow, reviewKinds, tabs } from './queue-page.tsx';
 import {
   type FailedDecision,
   maxTextLength,
@@ -26,7 +26,7 @@ import {
   type LastDecisionProps,
   Undo,
 } from './review-page.tsx';
-import { createReviewReader, findRelated, renderPreview } from './reviews.ts';
+import { createReviewReader, findRelated, findRisk, renderPreview, type Review, risks } from './reviews.ts';
 import type { ProposalParts } from '../page/desk-parts.ts';
 
 /**
@@ -39,6 +39,23 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
   const { site, bots, authors, viewerOf, proposals, drafts } = parts;
   const host = parts.hostReview?.home ?? null;
   const readReview = createReviewReader(parts, 'branch');
+  const unranked = { kind: undefined, risk: risks.length };
+  /** Reads the kind and the risk of a proposal, once for each version. */
+  const rank = async (proposal: Proposal): Promise<Omit<RankedProposal, 'proposal'>> => {
+    const read = async () => {
+      const review = await readReview(proposal);
+      return { kind: review.kind, risk: risks.indexOf(findRisk(review)) };
+    };
+    const keeping = { inputs: [() => parts.blocked.current], isExact: true };
+    return await parts.cache.get(`rank ${proposal.version}`, read, keeping).catch(() => unranked);
+  };
+  /** Returns the waiting proposals, riskiest first, then oldest first; last those that cannot be read, or are too many to read. */
+  const listWaiting = async (): Promise<readonly RankedProposal[]> => {
+    const ranked: RankedProposal[] = [];
+    for (const proposal of proposals.list.waiting)
+      ranked.push({ proposal, ...(ranked.length < maxRanked ? await rank(proposal) : unranked) });
+    return ranked.toSorted((a, b) => a.risk - b.risk);
+  };
   const findAttention = async (): Promise<Attention> =>
     await parts.cache.get('attention', async () => await readAttention(parts));
 
@@ -99,10 +116,18 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
   };
 
   const showQueue: ReviewHandler = async (ctx, viewer) => {
-    const named = parseQuery(ctx).get('tab');
-    const tab = ctx.path === blockedPath ? 'blocked' : (tabs.find((known) => known === named) ?? 'waiting');
-    const waiting = host === null ? proposals.list.waiting : [];
-    const list = tab === 'decided' ? proposals.list.listDecided() : tab === 'waiting' ? waiting : [];
+    const query = parseQuery(ctx);
+    const named = tabs.find((known) => known === query.get('tab')) ?? 'waiting';
+    const tab = ctx.path === blockedPath ? 'blocked' : named;
+    const kind = reviewKinds.find((known) => tab === 'waiting' && known === query.get('kind'));
+    const waiting = host === null ? proposals.list.waiting.length : 0;
+    const ranked = tab === 'waiting' && waiting > 0 ? await listWaiting() : [];
+    const listKind = (kind?: Review['kind']): readonly Proposal[] =>
+      ranked
+        .filter((one) => kind === undefined || (one.kind ?? kind) === kind)
+        .map(({ proposal }) => proposal);
+    const kindCounts = new Map(reviewKinds.map((each) => [each, listKind(each).length]));
+    const list = tab === 'decided' ? proposals.list.listDecided() : listKind(kind);
     const entries = tab === 'blocked' ? listBlocked(requireBlocked(parts.blocked.current)) : [];
     const { page, pages, shown } = pickPage(ctx, [...list, ...entries]);
     const rows: QueueRow[] = [];
@@ -112,14 +137,14 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     const [reports, attention, last] = [parts.reports.list(), await findAttention(), await readLast(ctx)];
     const median = proposals.list.medianWaitMs();
     const lists = { rows, page, pages, bots, reports, attention, blocked };
-    const props = { tab, host, median, ...lists, ...last };
-    sendOnce(ctx, { site, viewer }, <QueuePage {...props} waiting={waiting.length} />);
+    const props = { tab, host, median, waiting, kind, kindCounts, ...lists, ...last };
+    sendOnce(ctx, { site, viewer }, <QueuePage {...props} />);
   };
 
   const showProposal = async (ctx: Context, viewer: Viewer, failed?: FailedDecision): Promise<void> => {
     const proposal = findNamed(ctx);
     const language = site.languages.of(ctx);
-    const waiting = proposals.list.waiting;
+    const waiting = (await listWaiting()).map((one) => one.proposal);
     if (proposal.closedAt !== null) {
       const [next] = waiting;
       const to = language.href(next ? toReviewPath(next.subject, next.proposer.id) : reviewPath);
@@ -202,12 +227,12 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     if (reason === 'other' && state === 'declined' && text.trim() === '') return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
     if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
-    const place = proposals.list.waiting.indexOf(proposal);
+    const place = (await listWaiting()).findIndex((one) => one.proposal === proposal);
     try {
       const taken = { version, state, reviewer, text, reason: state === 'declined' ? reason : null };
       const { shared } = await proposals.decide(subject, proposer.id, taken);
-      const waiting = proposals.list.waiting;
-      const next = waiting[place] ?? waiting[0];
+      const waiting = await listWaiting();
+      const { proposal: next } = waiting[place] ?? waiting[0] ?? {};
       const to = next === undefined ? reviewPath : toReviewPath(next.subject, next.proposer.id);
       const query = `?done=${subject}/${proposer.id}${shared ? '' : '&shared=no'}`;
       redirect(to + query);
@@ -220,8 +245,24 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     }
   };
 
-  const removeReport: ReviewHandler = async (ctx) => {
-    await parts.reports.remove(String(ctx['params'].id));
+  /** Ends a report, after the act on its bot that the button names. A removed bot ends all reports about it. */
+  const actOnReport: ReviewHandler = async (ctx, { id: account, name }) => {
+    const { id, act } = ctx['params'];
+    if (act !== 'done' && act !== 'adult' && act !== 'remove')
+      throw new ProblemError('not-found', 'there is no such button');
+    const all = parts.reports.list();
+    const { bot, reason } = all.find((report) => report.id === id) ?? {};
+    if (bot && act !== 'done') {
+      await proposals.changeBot({
+        bot,
+        act,
+        by: { id: account, name },
+        reason: `Reported by a visitor (${reason})`,
+      });
+      if (act === 'remove') await parts.tokens.revokeToken(bot, `account ${account}`);
+    }
+    const ended = all.filter((report) => report.id === id || (act === 'remove' && report.bot === bot));
+    for (const report of ended) await parts.reports.remove(report.id);
     redirectTo(ctx, site.languages.of(ctx).href(reportsPath));
   };
 
@@ -238,9 +279,9 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
   router.post(path, ownPagesOnly, forMaintainers(decide, keepDecision));
   router.post(blockedPath, ownPagesOnly, forMaintainers(block.act, block.keepForm));
   router.post(
-    `${reviewPath}/reports/:id/done`,
+    `${reviewPath}/reports/:id/:act`,
     ownPagesOnly,
-    forMaintainers(removeReport, () => reportsPath),
+    forMaintainers(block.explain(actOnReport), () => reportsPath),
   );
 }
 
@@ -263,6 +304,17 @@ function parseDecision(fields: URLSearchParams): TypedDecision {
     text: read('text'),
   };
 }
+
+/** A waiting proposal with its place among the others: the riskiest ones have the lowest number. */
+interface RankedProposal {
+  readonly proposal: Proposal;
+  /** Undefined if it is not known. */
+  readonly kind: Review['kind'] | undefined;
+  readonly risk: number;
+}
+
+/** Maximum number of proposals that are read to rank them. */
+const maxRanked = 500;
 
 /** Maximum number of other proposals of the account that are shown. */
 const maxOthers = 10;

@@ -21,6 +21,7 @@ import {
   findImages,
   readBot,
 } from '../../catalogue/store/bot-index.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Finding } from '../../check/check.ts';
 import { readStrictJson } from '../../lib/json.ts';
 import { parseUrl } from '../../lib/network.ts';
@@ -28,7 +29,12 @@ import { TimeSlice, forEachInSlices } from '../../lib/time-slice.ts';
 import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
 import type { ProposalDetails } from '../../proposals/proposals.ts';
 import type { PreviewProps } from '../page/preview.tsx';
-import { type ShownField, type ShownPageChange, toShownPages } from '../../site/changes/changed-fields.tsx';
+import {
+  nameAccount,
+  type ShownField,
+  type ShownPageChange,
+  toShownPages,
+} from '../../site/changes/changed-fields.tsx';
 import { listNamedAuthors, withoutBidiControls } from '../../site/page/elements.tsx';
 import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
 
@@ -52,12 +58,36 @@ export interface Review {
   related?: Promise<RelatedBots>;
 }
 
+/** The reasons to look at a proposal closely, riskiest first; the last one is no reason. */
+export const risks = [
+  'administrator',
+  'other-bot',
+  'conflicts',
+  'error',
+  'warning',
+  'harmful',
+  'unknown-link',
+  'notice',
+  'none',
+] as const;
+
+/** Returns the first of the reasons that a proposal has. */
+export function findRisk({ invite, details, findings }: Review): (typeof risks)[number] {
+  if (invite.added.administrator) return 'administrator';
+  if (invite.isOtherBot) return 'other-bot';
+  if (details.conflicts.length > 0) return 'conflicts';
+  const severity = findings[0]?.severity ?? 'none';
+  if (severity === 'error' || severity === 'warning') return severity;
+  if (invite.added.groups.some(({ isHarmful }) => isHarmful)) return 'harmful';
+  return invite.isUnknown ? 'unknown-link' : severity;
+}
+
 /**
  * Returns a function that compares a proposal with the branch. With `sent`, it compares the proposal with the files it
  * was sent for, which also shows a merged one. Results are cached by version of the proposal and commit of the branch.
  */
 export function createReviewReader(
-  { proposals, blocked, cache }: ProposalParts,
+  { proposals, authors, blocked, cache }: Pick<ProposalParts, 'proposals' | 'authors' | 'blocked' | 'cache'>,
   side: 'branch' | 'sent',
 ): (proposal: Proposal) => Promise<Review> {
   const keeping = { inputs: [() => blocked.current], isExact: true, sizeOf: estimateBytes };
@@ -66,8 +96,8 @@ export function createReviewReader(
       const details = await proposals.read(proposal);
       const { former, sent } = details;
       await new TimeSlice().next();
-      if (side === 'branch') return compare(details);
-      return { ...compare({ ...details, before: former, changed: sent }), details };
+      if (side === 'branch') return compare(details, authors);
+      return { ...compare({ ...details, before: former, changed: sent }, authors), details };
     };
     return await cache.get(`${side} ${proposal.version} ${await proposals.readTip()}`, make, keeping);
   };
@@ -79,7 +109,7 @@ function estimateBytes({ details: { before, changed }, pages }: Review): number 
   return [...before.values(), ...changed.values()].join('').length * 8 + fields * 500 + 5000;
 }
 
-function compare(details: ProposalDetails): Review {
+function compare(details: ProposalDetails, authors: AuthorIndex): Review {
   const { before, changed, proposal } = details;
   const { subject } = proposal;
   const all = new Map([...before, ...changed]);
@@ -92,7 +122,7 @@ function compare(details: ProposalDetails): Review {
   const shown = toShownPages(comparePages(former, parse(changed)));
   const pages = shown.map((page) => ({
     ...page,
-    fields: page.fields.map((field) => nameProposer(field, proposal)),
+    fields: page.fields.map((field) => nameAuthors(field, proposal, authors)),
   }));
   const isTranslation = pages.length > 0 && pages.every(({ state }) => state === 'added');
   const [was, now] = [files, proposed].map((pages) =>
@@ -113,13 +143,15 @@ function compare(details: ProposalDetails): Review {
   };
 }
 
-/** Replaces the proposer's account among the authors by their name. */
-function nameProposer(field: ShownField, { proposer }: Proposal): ShownField {
+/** Replaces the accounts of authors by their names; for the proposer, that of the login. */
+function nameAuthors(field: ShownField, { proposer }: Proposal, authors: AuthorIndex): ShownField {
   if (field.name !== 'authors') return field;
   const [before = '', after = ''] = [field.before, field.after].map((text) =>
     text
       .split('\n')
-      .map((account) => (account === proposer.id ? withoutBidiControls(proposer.name) : account))
+      .map((account) =>
+        account === proposer.id ? withoutBidiControls(proposer.name) : nameAccount(authors, account),
+      )
       .join('\n'),
   );
   return { ...field, before, after };

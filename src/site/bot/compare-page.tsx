@@ -8,9 +8,9 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import { parseQuery } from '../../http/request.ts';
 import { readBotTrust, TrustChangeText } from '../changes/changed-fields.tsx';
 import { BotAvatar, BotName, formatNoCount, type ListedBot } from '../front/card.tsx';
+import { type ListNear, LostPage, type NearBots } from '../front/lost-page.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
-import { AllBotsLink } from '../page/error-pages.tsx';
 import { Layout } from '../page/layout.tsx';
 import { Fact, toCategoryClass, withoutBidiControls } from '../page/elements.tsx';
 import type { AddPage, PageView } from '../page/html-response.ts';
@@ -18,12 +18,12 @@ import { listLabelRows } from '../page/permissions.tsx';
 import { useServerCount, useUsage } from './bot-panels.tsx';
 
 /** Adds the page that shows the bots of the parameter `bots` next to each other. They are named by ids or parts of names. */
-export function addComparePage(addPage: AddPage, parts: PageParts): void {
-  addPage('/compare', async (ctx) => await createCompareView(ctx, parts));
+export function addComparePage(addPage: AddPage, parts: PageParts, listNear: ListNear): void {
+  addPage('/compare', async (ctx) => await createCompareView(ctx, parts, listNear));
 }
 
 /** @throws {BotshelfError} queue-full */
-async function createCompareView(ctx: Context, parts: PageParts): Promise<PageView> {
+async function createCompareView(ctx: Context, parts: PageParts, listNear: ListNear): Promise<PageView> {
   const { site, bots, lists, counts } = parts;
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
@@ -43,8 +43,10 @@ async function createCompareView(ctx: Context, parts: PageParts): Promise<PageVi
   const found = [...new Set(all)].filter((bot) => bot !== undefined);
   const ranges = site.languages.of(ctx).wanted;
   const locales = found.map(({ facts }) => chooseLocale(facts.locales, ranges) as Locale);
+  const near = found.length === 0 ? await listNear(ctx) : undefined;
+  const shown = near?.bots.map(({ bot, locale }) => [bot.id, locale]);
   return {
-    key: { compared: found.map(({ id }) => id), missing, isCut, locales },
+    key: { compared: found.map(({ id }) => id), missing, isCut, locales, near: shown },
     render: async () => {
       const columns = found.map(async ({ id, ...indexed }, i): Promise<Column> => {
         const bot = parseListElement(indexed);
@@ -53,7 +55,7 @@ async function createCompareView(ctx: Context, parts: PageParts): Promise<PageVi
         const { changes: trustChanges } = await readBotTrust(parts, id, locale);
         return { bot, locale, count, growth, reportedAt, trustChanges };
       });
-      return <ComparePage {...{ missing, isCut }} columns={await Promise.all(columns)} />;
+      return <ComparePage {...{ missing, isCut, near }} columns={await Promise.all(columns)} />;
     },
   };
 }
@@ -74,33 +76,35 @@ interface ComparePageProps {
   readonly missing: readonly string[];
   /** Whether the address names more bots than can be compared. */
   readonly isCut: boolean;
+  /** Bots to compare instead, if no bot is found. */
+  readonly near: NearBots | undefined;
 }
 
-function ComparePage({ columns, missing, isCut }: ComparePageProps): VNode {
+function ComparePage({ columns, missing, isCut, near }: ComparePageProps): VNode {
   const { t, text } = useLanguage();
   const count = columns.length;
   const title = count < 2 ? text('compare.title') : text('compare.heading', { count });
+  const head = (
+    <>
+      <h1 id="compare">{title}</h1>
+      <p>{t(count < 2 ? 'compare.number' : 'compare.order')}</p>
+    </>
+  );
+  const notices = (
+    <>
+      {missing.length > 0 && <p class="notice">{t('compare.missing', { ids: missing.join(', ') })}</p>}
+      {isCut && <p class="notice">{t('compare.tooMany', { max: maxCompared })}</p>}
+    </>
+  );
+  if (near) return <LostPage {...{ title, head, near }} canBeTicked children={notices} />;
   return (
-    <Layout
-      title={title}
-      isUnlisted
-      head={
-        <>
-          <h1 id="compare">{title}</h1>
-          <p>{t(count < 2 ? 'compare.number' : 'compare.order')}</p>
-        </>
-      }
-    >
+    <Layout {...{ title, head }} isUnlisted>
       <div class="stack">
-        {missing.length > 0 && <p class="notice">{t('compare.missing', { ids: missing.join(', ') })}</p>}
-        {isCut && <p class="notice">{t('compare.tooMany', { max: maxCompared })}</p>}
-        {count > 0 && (
-          <div class="compare" role="region" aria-labelledby="compare" tabIndex={0}>
-            <Comparison columns={columns} />
-          </div>
-        )}
-        {count > 0 && count < maxCompared && <AnotherBot columns={columns} />}
-        <AllBotsLink />
+        {notices}
+        <div class="compare" role="region" aria-labelledby="compare" tabIndex={0}>
+          <Comparison columns={columns} />
+        </div>
+        {count < maxCompared && <AnotherBot columns={columns} />}
       </div>
     </Layout>
   );

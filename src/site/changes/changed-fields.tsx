@@ -151,9 +151,11 @@ function ChangedWords({ name, before, after, words }: ShownField): VNode {
   if (before === '' && after === '') return <>{t('changes.edited')}</>;
   const removed = { value: toShown(before), removed: true, added: false };
   const added = { value: toShown(after), removed: false, added: true };
-  const arrow = { value: ' → ', removed: false, added: false };
+  // Addresses are shown whole, the old ones above the new ones.
+  const isAddress = `${before}\n${after}`.split('\n').every((line) => line === '' || parseUrl(line));
+  const arrow = { value: isAddress ? '\n' : ' → ', removed: false, added: false };
   const whole = before === '' ? [added] : after === '' ? [removed] : [removed, arrow, added];
-  const isWhole = name === 'category' || [before, after].every((value) => value === '' || parseUrl(value));
+  const isWhole = name === 'category' || isAddress;
   const text = <WordDiff words={(!isWhole && words) || whole} />;
   if (name !== 'page') return <div class="typed">{text}</div>;
   if (!words) return <>{t('review.tooMuch')}</>;

@@ -294,7 +294,7 @@ export function toCategoryClass(category: Category): string {
   return `cat cat-${category}`;
 }
 
-interface AvatarProps {
+export interface AvatarProps {
   readonly id: string;
   /** The category whose colour replaces a missing image. */
   readonly category?: Category;

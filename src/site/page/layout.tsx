@@ -30,8 +30,9 @@ interface LayoutProps {
   readonly meta?: PageMeta;
   /** Whether search engines may not list the page. For a page with `meta`, `meta` decides. */
   readonly isUnlisted?: boolean;
-  /** Whether it is the front page, whose own search replaces that of the header. */
   readonly isFront?: boolean;
+  /** Whether the page has a search of its own, which replaces that of the header; by default the front page has. */
+  readonly hasSearch?: boolean;
   /** The text that was searched for. */
   readonly q?: string;
   /** The entry of the navigation for this page. */
@@ -95,7 +96,7 @@ function PageHead({ head, beside }: Pick<LayoutProps, 'head' | 'beside'>): VNode
   );
 }
 
-function Header({ isFront = false, q = '', current }: LayoutProps): VNode {
+function Header({ isFront = false, hasSearch = isFront, q = '', current }: LayoutProps): VNode {
   const { site, viewer } = useVisit();
   const { t, text, href } = useLanguage();
   const { notice, language } = site.settings;
@@ -124,7 +125,7 @@ function Header({ isFront = false, q = '', current }: LayoutProps): VNode {
             link(myBotsPath, answered > 0 ? 'layout.myBots' : 'myBots.title', answered, 'from-tablet')}
           {viewer?.toReview !== undefined && link('/review', 'layout.review', viewer.toReview)}
         </nav>
-        {!isFront && <SearchForm q={q} />}
+        {!hasSearch && <SearchForm q={q} />}
         {site.login && <Account />}
       </div>
     </header>
@@ -302,8 +303,15 @@ function toContactAddress(contact: string): string | undefined {
   return /^[^\s@/]+@[^\s@/]+\.[^\s@/.]+$/.test(contact) ? `mailto:${contact}` : undefined;
 }
 
-/** A form that searches all bots, also without scripts. @param props q: the last search text */
-export function SearchForm({ q }: { readonly q: string }): VNode {
+interface SearchFormProps {
+  /** The last search text. */
+  readonly q: string;
+  /** Whether one can type into it without a press. */
+  readonly isFocused?: boolean;
+}
+
+/** A form that searches all bots, also without scripts. */
+export function SearchForm({ q, isFocused = false }: SearchFormProps): VNode {
   const { t, text, href } = useLanguage();
   return (
     <form class="search" role="search" action={href('/')}>
@@ -317,6 +325,7 @@ export function SearchForm({ q }: { readonly q: string }): VNode {
         value={q}
         maxLength={200}
         placeholder={text('search.placeholder')}
+        autofocus={isFocused}
       />
       <button type="submit">{t('search.button')}</button>
     </form>

@@ -41,7 +41,7 @@ describe('what needs the attention of an author', () => {
     await eventually(async () => {
       const { text } = await visitor.go(`${site.baseUrl}/my-bots`);
       const [, ...bots] = text
-        .split('<h2><a href="/bots/')
+        .split('<h3><a href="/bots/')
         .map((part) => part.split('</li></ul></main>')[0] ?? '');
       strictEqual(bots.length, 4);
       const [first = '', second = '', third = '', fourth = ''] = bots;

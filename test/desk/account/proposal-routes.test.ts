@@ -60,8 +60,8 @@ describe('the proposals of an account', () => {
     const all = [...Array(1000).keys()].flatMap((id) => [proposal(id, 2), proposal(id, id === 7 ? null : 1)]);
     let asked = 0;
     const list = { listOf: () => (asked++, all) };
-    const proposals = { list, read: async () => ({ steps: [], sent: new Map() }) };
-    const listed = await listProposals(new Map() as never, proposals as never, homerJ.id);
+    const readReview = async (): Promise<never> => await Promise.reject(new Error('it cannot be read'));
+    const listed = await listProposals({ list, bots: new Map(), readReview }, homerJ.id);
     deepStrictEqual(
       listed.slice(0, 3).map(({ proposal }) => proposal.ref),
       ['7 null', '0 2', '1 2'],
@@ -124,7 +124,21 @@ describe('the page of a proposal', () => {
     match(sent.text, /<h2 id="state">Waiting for review<\/h2>/);
     match(sent.text, /It is the next one to be reviewed/);
     match(sent.text, /In my server/);
-    match((await visitor.go(`${site.baseUrl}/my-bots`)).text, /Waiting for review/);
+    const desk = (await visitor.go(`${site.baseUrl}/my-bots`)).text;
+    match(desk, /<p>5 listed · 1 needs your answer<\/p>/);
+    match(
+      desk,
+      /href="\/proposals\/1001"[^]*?<span class="tag warning">Needs your answer<\/span>[^]*?Edit · Sent[^]*?<bdi>Marge<\/bdi> asked for changes[^]*?Where can I\ntest it\?[^]*?<a class="button" href="\/proposals\/1001">Answer</,
+    );
+    match(
+      desk,
+      /Waiting for review[^]*?<a class="button quiet" href="\/proposals\/190519304972663312">Open</,
+    );
+    match(desk, /Accepted[^]*?<a class="button quiet" href="\/bots\/1004">See its page</);
+    doesNotMatch(
+      desk.replaceAll(`Person ${author}`, '').replaceAll(/(?:href|content)="[^"]*"/g, ''),
+      new RegExp(author),
+    );
   });
 
   it('is edited again beside what the page has now, where both have changed the same', async () => {
@@ -161,7 +175,7 @@ describe('the page of a proposal', () => {
 
   it('shows what was proposed also once the listing has it', async () => {
     const { page } = await site.loggedIn(author, `/proposals/${accepted}`);
-    match(page.text, /For adults only \(18\+\)<\/dt><dd>.*<ins>✓<\/ins>[^]*class="card"/);
+    match(page.text, /For adults only \(18\+\)<\/dt><dd>.*<ins>✓<\/ins>[^]*class="card /);
     doesNotMatch(page.text, /edited|&quot;nsfw|bots\/\d+\/.*\.md/);
   });
 
@@ -191,16 +205,36 @@ describe('the page of a proposal', () => {
     const { visitor, page } = await site.loggedIn(author, '/add');
     match(page.text, /href="\/my-bots"[^>]*>My bots \(3\)<\/a>/);
     const own = (await visitor.go(`${site.baseUrl}/my-bots`)).text;
-    match(own, /Declined<\/strong> <span class="tag">New<\/span>[^]*test it\?/);
+    match(own, /Declined<\/span> <span class="tag">New<\/span>[^]*test it\?/);
     for (const path of ['/my-bots', '/add'])
       match((await visitor.go(site.baseUrl + path)).text, /href="\/my-bots"[^>]*>My bots<\/a>/);
   });
 
+  it('shows the name of an author who has none with one press, which the reviewers see first', async () => {
+    const { visitor, page } = await site.loggedIn(author, '/my-bots');
+    match(page.text, /<h2>5 of your listings name no author\.<\/h2>/);
+    const [, action = '', name = ''] =
+      /<form class="notice" method="post" action="([^"]+)">.*?<input type="hidden" name="name" value="([^"]+)"\/><button>Show “\2”/.exec(
+        page.text,
+      ) ?? [];
+    const sent = await visitor.press(page, action, { name });
+    strictEqual(sent.url.pathname, `/proposals/profile-${author}`);
+    match(sent.text, /<h2 id="state">Waiting for review<\/h2>/);
+    const proposed = site.repo.git(
+      'show',
+      `refs/botshelf/proposals/profile-${author}/${author}:people/${author}.json`,
+    );
+    strictEqual(JSON.parse(proposed).name, `Person ${author}`);
+    const { text } = await visitor.go(`${site.baseUrl}/my-bots`);
+    doesNotMatch(text, /name no author/);
+    match(text, /Author’s name · Sent/);
+  });
+
   it('leads a maintainer from the header to what waits, as every page does', async () => {
     const { visitor, page } = await site.loggedIn(maintainer.id, `/bots/${homer}`);
-    match(page.text, /<a href="\/review">Review \(1\)<\/a>/);
+    match(page.text, /<a href="\/review">Review \(2\)<\/a>/);
     for (const own of ['/my-bots', '/', '/add'])
-      await eventually(async () => match((await visitor.go(`${site.baseUrl}${own}`)).text, /Review \(1\)/));
+      await eventually(async () => match((await visitor.go(`${site.baseUrl}${own}`)).text, /Review \(2\)/));
     doesNotMatch((await site.loggedIn(stranger, '/my-bots')).page.text, /\/review/);
   });
 });

@@ -18,6 +18,7 @@ import { commitUnreadable, importProposals, openProposals, sentStep } from '../.
 import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { profile } from '../../support/side-files.ts';
+import { issueTestToken } from '../../support/token.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 
 const [maintainer, colleague] = ['42', '43'];
@@ -111,19 +112,31 @@ describe('the review of proposals', () => {
       site = await openLoginSite({ files: { ...settings(), ...people }, prepare });
     });
 
-    it('what waits, oldest first, with its kind, its account and what to look at', async () => {
+    it('what waits, riskiest first, with its kind, its account and what to look at, and each kind alone', async () => {
       const { page, visitor } = await open('/review');
       strictEqual(page.status, 200);
       strictEqual(page.headers.get('cache-control'), 'private, no-store');
       match(page.text, /<meta name="robots" content="noindex/);
-      const order = [...page.text.matchAll(/href="\/review\/(\d+)\/(\d+)"/g)].map(([, , account]) => account);
-      deepStrictEqual(order, ['709', '701', '702', '703', '704', '705', '706']);
+      const toOrder = (text: string): unknown[] =>
+        [...text.matchAll(/href="\/review\/(\d+)\/(\d+)"/g)].map(([, , account]) => account);
+      const order = toOrder(page.text);
+      deepStrictEqual(order, ['701', '705', '704', '706', '702', '703', '709']);
+      const kinds = {
+        new: ['701', '704', '706', '709'],
+        edit: ['705', '702', '709'],
+        translation: ['703', '709'],
+      };
+      for (const [kind, accounts] of Object.entries(kinds)) {
+        const { text } = await visitor.go(`${site.baseUrl}/review?kind=${kind}`);
+        deepStrictEqual(toOrder(text), accounts);
+        match(text, new RegExp(`kind=${kind}" aria-current="true">[^<]+<small>${accounts.length}</small>`));
+      }
       match(page.text, /New bot<\/small>[^]*?<bdi>Proposer 701<\/bdi>.*?First proposal[^]*?Administrator/);
       match(page.text, /Edit<\/small>[^]*?Description[^]*?Website[^]*?✓ Checks passed/);
       match(page.text, /Translation: <bdi>German<\/bdi>[^]*?Beantwortet Fragen\./);
       match(
         page.text,
-        /review\/\d+\/705"[^]*?<span class="tag warning">1 warning<[^]*?\/706"[^]*?>The invite link states permissions that cannot be read\.</,
+        /review\/\d+\/705"[^]*?<span class="tag warning">Link adds another bot<[^]*?\/706"[^]*?>Not known for this link\.</,
       );
       match(page.text, /Review \(7\)[^]*Waiting for review <small>7<\/small>[^]*Reports <small>0<\/small>/);
       for (const [tab, shown] of Object.entries({
@@ -216,6 +229,44 @@ describe('the review of proposals', () => {
       const asked = await later.visitor.press(later.page, path);
       match((await logInAgain(later.visitor, asked, maintainer)).text, /Asks for passwords/);
       match((await visitor.press(page, path)).text, /Review \(7\)[^]*There are no reports/);
+    });
+
+    it('what a report leads to: the mark for adults, or the removal of the bot, its token and its reports', async () => {
+      const report = async (): Promise<void> => {
+        const body = new URLSearchParams({ reason: 'scam', text: 'Asks for passwords' });
+        const headers = { 'sec-fetch-site': 'same-origin' };
+        await fetch(`${site.service.address}/bots/${homer}/report`, { method: 'POST', headers, body });
+      };
+      const pathIn = ({ text }: Page, act: string): string =>
+        new RegExp(`action="(/review/reports/[^"]+/${act})"`).exec(text)?.[1] ?? '';
+      await issueTestToken(site.repo.folder, homer);
+      await report();
+      const later = await openLater('/review?tab=reports');
+      match(
+        (await later.visitor.press(later.page, pathIn(later.page, 'remove'))).text,
+        /login of the last hour/,
+      );
+      const { visitor, page } = await open('/review?tab=reports');
+      match(page.text, new RegExp(`href="/bots/${homer}"[^]*href="/bots/${homer}/edit"[^]*Remove Homer<`));
+      strictEqual((await visitor.press(page, pathIn(page, 'done').replace('done', 'x'))).status, 404);
+      const other = await open('/review', stranger);
+      strictEqual((await other.visitor.press(other.page, pathIn(page, 'remove'))).status, 403);
+      match((await visitor.press(page, pathIn(page, 'adult'))).text, /There are no reports/);
+      const message = site.repo.git('log', '-1', '--format=%B', 'main');
+      match(
+        message,
+        /^Update Homer \(\d+\): nsfw\n\nReported by a visitor \(scam\)\n\nBot: \d+\nChanged-by: Person 42\nReviewed-by: 42$/,
+      );
+      match(site.repo.git('show', `main:${homerPath}`), /"nsfw": ?true/);
+      await report();
+      await report();
+      const again = await visitor.go(`${site.baseUrl}/review?tab=reports`);
+      strictEqual(pathIn(again, 'adult'), '');
+      match((await visitor.press(again, pathIn(again, 'remove'))).text, /There are no reports/);
+      strictEqual(site.repo.git('ls-tree', 'main', homerPath), '');
+      match(site.repo.git('log', '-1', '--format=%s', 'main'), /^Remove Homer/);
+      match(site.repo.git('log', '-1', '--format=%s', 'refs/botshelf/state'), /Revoke the token of/);
+      strictEqual((await visitor.go(`${site.baseUrl}/bots/${homer}`)).status, 410);
     });
 
     it('404 for what there is not', async () => {

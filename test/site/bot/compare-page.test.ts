@@ -78,7 +78,10 @@ describe('the comparison of bots', function () {
     const named = await read('?bots=1&bots=modes');
     match(named, /name="bots" value="1"[^]*id="another"/);
     ok(!named.includes('Not in this list'));
-    match(await read(''), /Two to four bots can be compared/);
+    match(
+      await read(''),
+      /Two to four bots can be compared[^]*autofocus[^]*<h3><a href="\/bots\/\d"[^]*form="ticked"/,
+    );
     const five = await read('?bots=1,2,3,4,5');
     ok(five.includes('>Silent<') && !five.includes('Not in this list'));
     match(five, /Only the first 4 bots are compared/);

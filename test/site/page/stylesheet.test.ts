@@ -13,7 +13,7 @@ describe('the stylesheet', () => {
         .replaceAll(/\/\*[^]*?\*\//g, ' ')
         .split(/\s+/)
         .filter(Boolean);
-    deepStrictEqual(wordsOf(sent), wordsOf(source));
+    deepStrictEqual(wordsOf(sent.replaceAll(/\.[\w-]{10}\.woff2/g, '.woff2')), wordsOf(source));
   });
 
   it('names no left and no right, so that it fits both directions', () => {

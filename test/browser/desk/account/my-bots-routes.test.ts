@@ -60,7 +60,7 @@ describe('my bots', () => {
     const { visitor, page: first } = await site.loggedIn(author, '/my-bots');
     const second = await visitor.go(`${site.baseUrl}/my-bots?page=2`);
     const idsOf = ({ text }: { readonly text: string }): string[] =>
-      [...text.matchAll(/<h2><a href="\/bots\/(\d+)"/g)].map(([, id = '']) => id);
+      [...text.matchAll(/<h3><a href="\/bots\/(\d+)"/g)].map(([, id = '']) => id);
     strictEqual(idsOf(first).length, 50);
     strictEqual(new Set([...idsOf(first), ...idsOf(second)]).size, 62);
     match(first.text, /rel="next" href="\/my-bots\?page=2"/);
@@ -70,7 +70,7 @@ describe('my bots', () => {
 
   it('are above 50 proposals of the account: those that wait, and the last others', async () => {
     const { page } = await site.loggedIn(author, '/my-bots');
-    const ids = [...page.text.matchAll(/href="\/proposals\/(\d+)"/g)].map(([, id]) => id);
+    const ids = [...page.text.matchAll(/<h3><a href="\/proposals\/(\d+)"/g)].map(([, id]) => id);
     strictEqual(ids.length, 50);
     deepStrictEqual([ids[0], ids[1], ids[49]], [homer, '190519304972671059', '190519304972671011']);
   });
@@ -83,7 +83,7 @@ describe('my bots', () => {
 
   it('are none for an account that is no author', async () => {
     const { page } = await site.loggedIn(stranger, '/my-bots');
-    match(page.text, /No listed bot has your account/);
+    match(page.text, /None of the listed bots names you as an author/);
   });
 });
 

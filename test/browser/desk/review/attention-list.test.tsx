@@ -1,6 +1,7 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { renderToString } from 'preact-render-to-string';
+import { MutableBotIndex } from '../../../../src/catalogue/store/bot-index.ts';
 import { AttentionList } from '../../../../src/desk/review/attention-list.tsx';
 import type { Attention, AttentionItem } from '../../../../src/site/discover/attention.ts';
 import { providePage } from '../../../../src/site/page/page-context.tsx';
@@ -8,6 +9,7 @@ import { openBrowserPage } from '../../../support/browser.ts';
 import { testLanguages, testSite } from '../../../support/languages.ts';
 import { checkAtWidths } from '../../../support/page-checks.ts';
 import { botId } from '../../../support/sample.ts';
+import { sampleBot } from '../../../support/sample-bot.ts';
 import { needs } from '../../../support/tools.ts';
 
 const since = Date.UTC(2026, 10, 3);
@@ -40,8 +42,12 @@ function toAttention(items: readonly AttentionItem[], isComplete = true): Attent
   return { groups: items.map((item) => ({ kind: item.kind, total: 1, items: [item] })), isComplete };
 }
 
+/** Has a name for one of the bots that others are like. */
+const bots = new MutableBotIndex();
+bots.set(sampleBot('8', { en: ['Bookworm', 'Reads.'] }));
+
 function render(attention: Attention, locale = 'en'): string {
-  const list = <AttentionList attention={attention} />;
+  const list = <AttentionList {...{ attention, bots }} />;
   return renderToString(
     providePage({ site: testSite, viewer: null }, testLanguages.choose(undefined, locale), list),
   );
@@ -54,8 +60,8 @@ describe('the list of what needs attention', () => {
       /<h2>Ask for Administrator since a change <span class="muted">1<\/span><\/h2>/,
       /<a href="\/bots\/7"><bdi>Seven &lt;b><\/bdi><\/a> Asks for Administrator, and did not on <bdi>November 3, 2026<\/bdi>/,
       /<li> Error in <bdi>bots\/&lt;x>\.md<\/bdi> <span class="muted" lang="en" dir="ltr">&quot;a&quot; &amp; &lt;b>: x<\/span> <\/li>/,
-      /Same name and invite as <bdi>8, 9<\/bdi>/,
-      /Same name as <bdi>10<\/bdi>/,
+      /Same name and invite as <a href="\/bots\/8"><bdi>Bookworm<\/bdi><\/a>, <a href="\/bots\/9"><bdi>9<\/bdi>/,
+      /Same name as <a href="\/bots\/10"><bdi>10<\/bdi>/,
       /<bdi>November 3, 2026<\/bdi>: from 30 to 20,000/,
       /<bdi>Cover<\/bdi>: <a dir="ltr" href="https:\/\/a\.example\/long/,
       /<bdi>Avatar<\/bdi>: <a dir="ltr" href="https:\/\/a\.example\/\?a=1&amp;b=&quot;">/,

@@ -53,9 +53,13 @@ needs('chromium', describe)('the review, in a browser', function () {
   });
 
   it('keeps to the accessibility rules, and fits the screen', async () => {
+    const body = new URLSearchParams({ reason: 'scam', text: 'It asks for passwords.' });
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    await fetch(`${site.baseUrl}/bots/${homer}/report`, { method: 'POST', headers, body });
     const page = await openLoggedIn(site, maintainer, '/review');
     for (const path of [
       '/review',
+      '/review?tab=reports',
       `/review/${homer}/${author}?locale=ar`,
       `/review/${homer}/${author}`,
       '/review/1001/701',
@@ -65,6 +69,8 @@ needs('chromium', describe)('the review, in a browser', function () {
     ]) {
       await page.goto(path);
       await checkAtWidths(page, path, [1280, 360]);
+      const remove = page.locator('[name=remove] summary');
+      if (await remove.isVisible()) await remove.click();
       if (path.endsWith(author)) await checkInDark(page, path);
     }
     for (const summary of await page.locator('.decide summary').all())

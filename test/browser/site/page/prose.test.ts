@@ -46,7 +46,8 @@ needs('chromium', describe)('a hostile page in a browser', function () {
 
   it('runs no script, loads nothing and stays in its place, even without a policy', async () => {
     const { page, wrongs } = await open({ bypassCSP: true });
-    const places = "[...document.querySelectorAll('main > *, .bot > *')].map((node) => node.className).join()";
+    const places =
+      "[...document.querySelectorAll('main > *, .bot > *')].map((node) => node.className).join()";
     const expected = 'wall,wide,bot-facts six,bot-body,quiet-row';
     await page.goto('/bots/1');
     strictEqual(await page.evaluate(places), expected);

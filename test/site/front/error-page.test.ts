@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { ProblemError, createReportError } from '../../../src/http/problem.ts';
-import { showErrorPages } from '../../../src/site/page/error-pages.tsx';
+import { showErrorPages } from '../../../src/site/front/error-pages.tsx';
 import { serveHandler } from '../../support/handler.ts';
 import { testSite } from '../../support/languages.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
@@ -19,6 +19,7 @@ describe('the page of an error', () => {
     const pages = showErrorPages(
       { site, viewerOf: isExpected ? async () => null : viewerOf },
       createReportError(log),
+      async () => ({ category: undefined, bots: [] }),
     );
     const server = await serveHandler(async (ctx, next) => {
       await pages(ctx, async () => {

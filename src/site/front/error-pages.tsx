@@ -8,15 +8,16 @@ import {
 } from '../../http/problem.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { EnglishSentence } from '../language/messages.tsx';
-import { ActionLink } from './elements.tsx';
-import { sendOnce } from './html-response.ts';
-import { Layout } from './layout.tsx';
-import { useLanguage, useVisit, type PageParts } from './page-context.tsx';
+import { ActionLink } from '../page/elements.tsx';
+import { sendOnce } from '../page/html-response.ts';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { type ListNear, LostPage, type NearBots } from './lost-page.tsx';
 
 /** Turns errors into pages for clients that prefer HTML. Below /api/, they stay problem documents. */
 export function showErrorPages(
   { site, viewerOf }: Pick<PageParts, 'site' | 'viewerOf'>,
   report: ReportError,
+  listNear: ListNear,
 ): (ctx: Context, next: Next) => Promise<void> {
   const showErrorPage = async (ctx: Context, next: Next): Promise<void> => {
     try {
@@ -27,8 +28,9 @@ export function showErrorPages(
       // Reading the session may be what failed.
       const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
       const path = ctx.method === 'GET' ? ctx.url : '/';
+      const near = toErrorKind(problem) === 'missing' ? await listNear(ctx) : undefined;
       await new TimeSlice().next();
-      sendOnce(ctx, { site, viewer }, <ErrorPage {...{ problem, path }} />, problem.status);
+      sendOnce(ctx, { site, viewer }, <ErrorPage {...{ problem, path, near }} />, problem.status);
       ctx.set({ ...problem.headers });
       if ([429, 503].includes(problem.status) && ctx.method === 'GET')
         ctx.set('Refresh', problem.headers['Retry-After'] ?? reloadSeconds);
@@ -48,17 +50,20 @@ const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
 const reloadSeconds = '5';
 
 /** @param props.path the path of the page at the original, on a read-only copy */
-function ErrorPage(props: { readonly problem: ProblemError; readonly path: string }): VNode {
-  const { problem, path } = props;
+function ErrorPage(props: {
+  readonly problem: ProblemError;
+  readonly path: string;
+  readonly near: NearBots | undefined;
+}): VNode {
+  const { problem, path, near } = props;
   const { site } = useVisit();
   const { t, text } = useLanguage();
   const kind = toErrorKind(problem);
   const title = text(`error.${kind}.title`);
   const id = problem.headers[requestIdHeader];
   return (
-    <Layout
-      title={title}
-      isUnlisted
+    <LostPage
+      {...{ title, near }}
       head={
         <>
           <p class="muted whole">{problem.status}</p>
@@ -67,27 +72,12 @@ function ErrorPage(props: { readonly problem: ProblemError; readonly path: strin
         </>
       }
     >
-      <div class="narrow stack">
-        {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
-        {hasOwnReason.has(problem.kind) && <EnglishSentence clause={problem.message} />}
-        {kind === 'readOnly' && site.hasForms && (
-          <ActionLink href={site.canonicalUrl + path}>{t('error.readOnly.original')}</ActionLink>
-        )}
-        <AllBotsLink />
-      </div>
-    </Layout>
-  );
-}
-
-/** The link from a page without content to all bots. */
-export function AllBotsLink(): VNode {
-  const { t, href } = useLanguage();
-  return (
-    <p>
-      <a class="button quiet" href={href('/?sort=popular')}>
-        {t('list.seeAll')}
-      </a>
-    </p>
+      {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
+      {hasOwnReason.has(problem.kind) && <EnglishSentence clause={problem.message} />}
+      {kind === 'readOnly' && site.hasForms && (
+        <ActionLink href={site.canonicalUrl + path}>{t('error.readOnly.original')}</ActionLink>
+      )}
+    </LostPage>
   );
 }
 
