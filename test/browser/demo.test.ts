@@ -337,16 +337,24 @@ describe('botshelf demo', function () {
       deepStrictEqual(others, []);
     });
 
-    it('shows a search, the categories, a chosen bot and shelves on the front page', async () => {
+    it('shows a search, bots, the categories, a chosen bot, collections and shelves on the front page', async () => {
       const { page, bytes } = await open('/');
       const headings = await page.locator('main h2').allTextContents();
       const shelves = ['Growing this month', 'New on the shelf', 'Recently updated'];
-      deepStrictEqual(headings, ['Tonarm', ...shelves]);
-      match((await page.locator('.said').textContent()) ?? '', /Chosen by Marge: Three permissions/);
-      strictEqual(await page.locator('.tiles a').count(), 12);
+      deepStrictEqual(headings, ['Tonarm', 'Put together by people', ...shelves]);
+      match((await page.locator('.talker').textContent()) ?? '', /Three permissions.*Chosen by Marge/);
+      strictEqual(await page.locator('.labels a').count(), 12);
+      strictEqual(await page.locator('.hero .ledge img').count(), 7);
+      strictEqual(await page.locator('.shelves .ledge').count(), 3);
+      const sizes = await page.evaluate(
+        "[...document.querySelectorAll('.cards')].map((list) => list.children.length)",
+      );
+      deepStrictEqual(sizes, [6, 3, 3]);
       const names = await page.locator('.card h3').allTextContents();
       strictEqual(new Set(names).size, names.length, 'no bot is shown twice');
-      strictEqual((await page.getByRole('searchbox').boundingBox())?.height, 52);
+      strictEqual((await page.getByRole('searchbox').boundingBox())?.height, 56);
+      const face = await page.locator('.hero .ledge img').first().boundingBox();
+      ok(face && face.y + face.height < 600, 'bots are above the fold');
       deepStrictEqual(await page.evaluate(brokenPictures), []);
       ok((await bytes()) <= 120 * 1024);
       await page.getByRole('link', { name: /See all.*New on the shelf/ }).click();
@@ -412,7 +420,7 @@ describe('botshelf demo', function () {
         if (locale === 'en') match(await (await fetch(`${demo.address}/?locale=en`)).text(), /<li>Try:</);
         for (const link of await links()) {
           const html = await (await fetch(`${demo.address}${link}`)).text();
-          match(html, /class="card"/, link);
+          match(html, /class="card /, link);
         }
       }
     });

@@ -68,7 +68,7 @@ needs('chromium', describe)('lists of bots', function () {
       const row = await page.locator('.list-filters').boundingBox();
       ok(row && row.height < 50, `${path} ${JSON.stringify(row)}`);
       const first = await page.locator('.card, .empty').first().boundingBox();
-      ok(first && first.y < 400, `${path} ${JSON.stringify(first)}`);
+      ok(first && first.y < 440, `${path} ${JSON.stringify(first)}`);
       strictEqual(await page.locator('.chips').first().isVisible(), false);
       strictEqual(await excessWidth(page), 0);
     }
@@ -103,6 +103,14 @@ needs('chromium', describe)('lists of bots', function () {
     await bar.getByRole('button', { name: 'Clear' }).click();
     strictEqual(await bar.isVisible(), false);
     strictEqual(await page.getByRole('checkbox', { checked: true }).count(), 0);
+    // The bar is below a tick that has the focus, not over it.
+    await page.getByRole('checkbox', { name: 'Compare Showcase' }).check();
+    for (const tick of await page.getByRole('checkbox').all()) {
+      await tick.focus();
+      const [box, cover] = [await tick.boundingBox(), await bar.boundingBox()];
+      ok(box && cover && box.y + box.height <= cover.y, JSON.stringify([box, cover]));
+    }
+    await page.getByRole('checkbox', { name: 'Compare Showcase' }).uncheck();
     const session = await page.context().newCDPSession(page);
     for (const [i, name] of ['Showcase', 'Nota'].entries()) {
       await page.getByRole('checkbox', { name: `Compare ${name}` }).check();
@@ -144,10 +152,10 @@ needs('chromium', describe)('lists of bots', function () {
         (({ borderTopWidth, borderTopColor, backgroundColor }) =>
           borderTopColor === backgroundColor ? 'none' : borderTopWidth)(getComputedStyle(node)))`);
     const visible = ':not([hidden])';
-    deepStrictEqual(await border('.card'), ['3px', '1px']);
+    deepStrictEqual(await border('.card'), ['3px', '0px']);
     deepStrictEqual(await border('nav a.chip[aria-current]'), ['3px']);
     deepStrictEqual(new Set(await border('nav a.chip:not([aria-current])')), new Set(['1px']));
-    deepStrictEqual(new Set(await border(`button${visible}, .button${visible}`)), new Set(['1px']));
+    deepStrictEqual(new Set(await border(`button${visible}, .button${visible}`)), new Set(['2px']));
     const cut = `[...document.querySelectorAll('.tags .tag')].map((tag) =>
       tag.getBoundingClientRect().bottom - tag.parentElement.getBoundingClientRect().bottom)`;
     deepStrictEqual(await page.evaluate(cut), [0]);
@@ -155,13 +163,28 @@ needs('chromium', describe)('lists of bots', function () {
     deepStrictEqual(await border('.steps-nav a'), ['3px', '1px', '1px']);
   });
 
-  it('have cards of one height', async () => {
+  it('have cards of one height in a row, nine of which are whole on a screen', async () => {
     const page = await open('/?sort=popular', 1280);
-    for (const width of [1280, 360]) {
-      await page.setViewportSize({ width, height: 800 });
-      const heights = "[...document.querySelectorAll('.card')].map((card) => card.offsetHeight)";
-      strictEqual(new Set(await page.evaluate<number[]>(heights)).size, 1);
-    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+    const boxes = await page.evaluate<{ y: number; height: number }[]>(
+      "[...document.querySelectorAll('.card')].map((card) => card.getBoundingClientRect().toJSON())",
+    );
+    const [first, ...others] = boxes.slice(0, 3);
+    for (const box of others) deepStrictEqual([box.y, box.height], [first?.y, first?.height]);
+    ok(first && first.y + 3 * first.height <= 900, JSON.stringify(first));
+  });
+
+  it('are shown as rows of one height on a wide screen, and have one menu open at a time', async () => {
+    const page = await open('/?sort=popular', 1280);
+    await page.getByRole('link', { name: 'Rows' }).click();
+    await page.locator('.cards.lines').waitFor();
+    const heights = "[...document.querySelectorAll('.card')].map((card) => card.offsetHeight)";
+    deepStrictEqual(new Set(await page.evaluate<number[]>(heights)), new Set([48]));
+    await checkAtWidths(page, 'rows', [1280, 320]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.locator('summary', { hasText: 'All categories' }).click();
+    await page.locator('summary', { hasText: 'Any language' }).click();
+    strictEqual(await page.locator('details.menu[open]').count(), 1);
   });
 
   it('leave out the categories where there is one', async () => {

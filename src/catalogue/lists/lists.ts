@@ -9,9 +9,9 @@ import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
 import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { folderOf, isPage, pathOf } from '../page/layout.ts';
 import { BotSearch } from '../search/bot-search.ts';
-import { findMatchingLocales, getNeeds } from '../search/query.ts';
+import { getNeeds } from '../search/query.ts';
 import type { Found, QueryReading } from '../search/run-search.ts';
-import { createWordSplitter, type WordSplitter } from '../search/split-words.ts';
+import { createWordSplitter, findMatchingLocales, type WordSplitter } from '../search/split-words.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import {
   type BotFacts,
@@ -196,12 +196,12 @@ export class Lists {
   async #choose(found: Found, query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
     const { reading } = found;
     const { q = '', after: _after, limit: _limit, sort, ...whole } = query;
-    const text = reading.corrected ?? q;
+    const splitWords = createWordSplitter(reading.corrected ?? q);
     const localesOf = (bot: IndexedBot): readonly Locale[] =>
-      findMatchingLocales(parseListElement(bot).contents, text);
+      findMatchingLocales(parseListElement(bot).contents, splitWords);
     const best = await selectBest(found, sort ? whole : query, this.#counts, slice);
     const sorted = sort && (await this.#cutSorted(best.bots, sort, query));
-    return { ...best, ...sorted, ...reading, localesOf, splitWords: createWordSplitter(text) };
+    return { ...best, ...sorted, ...reading, localesOf, splitWords };
   }
 
   async #cutSorted(

@@ -1,9 +1,8 @@
 import type { Category } from '../../../schemas/types.ts';
-import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 import { botOf, Field, placeOf } from './postings.ts';
-import { toLanguageBit, Stems } from './stems.ts';
+import { toLanguageBit } from './stems.ts';
 import { WordIndex } from './word-index.ts';
 import {
   languageWords,
@@ -12,9 +11,6 @@ import {
   splitTypedWords,
   type Word,
   withoutBot,
-  forEachWord,
-  listLetterPairs,
-  separateCapitals,
 } from './words.ts';
 
 /** A word of a query. */
@@ -76,31 +72,6 @@ const weakWeight = 0.25;
 
 /** Maximum number of words; the others are ignored. */
 const maxPieces = 24;
-
-/** A bot's name and description in each of its languages, its default one first. */
-type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
-
-/** Returns the languages in which a bot's name and description have words of a text, those with most words first. */
-export function findMatchingLocales(contents: Texts, text: string): Locale[] {
-  const { terms } = readQuery(text, null);
-  const counts = Object.entries(contents).map(([locale, { name, description }]) => {
-    const words = new Set<string>();
-    forEachWord(`${separateCapitals(name)}\n${description}`, 0, (word) => words.add(word));
-    const count = terms.filter((term) => hasTerm(words, term, toLanguageBit(locale))).length;
-    return { locale: locale as Locale, count };
-  });
-  const matching = counts.filter(({ count }) => count > 0);
-  return matching.toSorted((a, b) => b.count - a.count).map(({ locale }) => locale);
-}
-
-function hasTerm(words: ReadonlySet<string>, { text, others, unspaced }: Term, language: number): boolean {
-  if (unspaced) return listLetterPairs(text).every((pair) => words.has(pair));
-  const stems = new Stems(text);
-  return (
-    [text, ...others].some((word) => words.has(word)) ||
-    [...words].some((word) => stems.areSharedBy(word, language))
-  );
-}
 
 /** Something that people look for: a category, or a feature that bots of several categories have, with names in many languages. */
 interface Need {

@@ -6,10 +6,12 @@ import { splitRuns } from './words.ts';
 /** Splits a text at the words that a search looks for. Every second piece is such a word. */
 export type WordSplitter = (text: string, locale: Locale) => string[];
 
-/** Returns the splitter of a search for a text. Words that say little are not looked for. */
+/** Returns the splitter of a search for a text. Words that say less than others are not looked for. */
 export function createWordSplitter(query: string): WordSplitter {
-  const terms = readQuery(query, null)
-    .terms.filter(({ weight }) => weight === 1)
+  const all = readQuery(query, null).terms;
+  const mostWeight = Math.max(...all.map(({ weight }) => weight));
+  const terms = all
+    .filter(({ weight }) => weight === mostWeight)
     .map((term) => ({ ...term, stems: new Stems(term.text) }));
   return (text, locale) => {
     const language = toLanguageBit(locale);
@@ -24,6 +26,19 @@ export function createWordSplitter(query: string): WordSplitter {
     }
     return [...pieces, text.slice(end)];
   };
+}
+
+/** A bot's name and description in each of its languages, its default one first. */
+type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
+
+/** Returns the languages in which a bot's name and description have words of a search, those with most words first. */
+export function findMatchingLocales(contents: Texts, splitWords: WordSplitter): Locale[] {
+  const counts = Object.entries(contents).map(([tag, { name, description }]) => {
+    const locale = tag as Locale;
+    return { locale, count: splitWords(`${name}\n${description}`, locale).length };
+  });
+  const matching = counts.filter(({ count }) => count > 1);
+  return matching.toSorted((a, b) => b.count - a.count).map(({ locale }) => locale);
 }
 
 /** Returns the part of a run of letters that is a term: all of it, unless its script does not put spaces between words. */

@@ -73,7 +73,8 @@ export function Cards({ bots, atOnce, areRows, dividesMentions, ...others }: Car
         <Card
           key={bot.bot.id}
           {...{ ...bot, ...others }}
-          {...(firstMention !== -1 && i >= firstMention && { heading: 'h3' })}
+          {...(firstMention !== -1 &&
+            i >= firstMention && { heading: 'h3', mention: bot.mention ?? undefined })}
           tags={tags[i]?.filter(({ key }) => !common.has(key))}
           lazy={i >= atOnce}
         />,

@@ -294,12 +294,12 @@ const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly S
 
 /**
  * Chooses the first bots of each shelf, in its order, without repeats and without the featured bot: those with a page
- * in a language of the reader and one other, then others until the shelf is full. A shelf has six bots or three, or is
- * left out. The shelf of all bots has all.
+ * in a language of the reader and one other, then those in the languages that the reader sees otherwise, then any. A
+ * shelf has six bots or three, or is left out. The shelf of all bots has all.
  */
 export function chooseShelves(
   { shelves, featured }: Pick<Front, 'shelves' | 'featured'>,
-  languages: readonly Locale[],
+  { known, wanted }: ReaderLanguages,
 ): Shelf[] {
   const shown = new Set([featured]);
   return shelves.flatMap(({ sort, bots }): Shelf[] => {
@@ -308,8 +308,9 @@ export function chooseShelves(
     const size = left.length < shelfSizes[sort] ? minOnShelf : shelfSizes[sort];
     if (left.length < size) return [];
     let others = 0;
-    const preferred = left.filter(({ facts }) => isIn(languages, facts.locales) || ++others === 1);
-    const first = new Set([...new Set([...preferred, ...left])].slice(0, size));
+    const preferred = left.filter(({ facts }) => isIn(known, facts.locales) || ++others === 1);
+    const next = left.filter(({ facts }) => isIn(wanted, facts.locales));
+    const first = new Set([...new Set([...preferred, ...next, ...left])].slice(0, size));
     for (const bot of first) shown.add(bot);
     return [{ sort, bots: left.filter((bot) => first.has(bot)) }];
   });

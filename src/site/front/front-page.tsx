@@ -38,7 +38,7 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
     const { sizes, featured } = front;
     const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
     const languages = findReaderLanguages(ctx, language, [...sizes.locales.keys()]);
-    const shelves = chooseShelves(front, languages.known).map(({ sort, bots }) => {
+    const shelves = chooseShelves(front, languages).map(({ sort, bots }) => {
       const path = language.href(formatFrontPath({ ...noQuery, sort }));
       const isWhole = bots.length === sizes.total;
       return { sort, path: isWhole ? undefined : path, shown: showIn(languages, bots) };

@@ -285,9 +285,7 @@ function ListFilters(props: ListPageProps): VNode {
       </details>
       <SortLinks {...props} />
       <div class="at-end">
-        <div class="from-tablet">
-          <Follow {...props} />
-        </div>
+        <Follow {...props} />
         <ViewSwitch {...props} />
       </div>
     </div>

@@ -239,10 +239,10 @@ interface BylineProps {
 }
 
 /** The line "by NAME" of a bot. If some authors have no name, it says how many authors there are. */
-export function Byline({ bot, authors, isLinked }: BylineProps): VNode {
+export function Byline({ bot, authors, isLinked }: BylineProps): VNode | null {
   const { t, list } = useLanguage();
   const all = authors.length < bot.authors.length && t('bot.authors', { count: bot.authors.length });
-  if (authors.length === 0) return <p class="by">{all}</p>;
+  if (authors.length === 0) return all ? <p class="by">{all}</p> : null;
   // Names are listed by their places, because two authors may have the same name.
   const names = list.formatToParts(Object.keys(authors)).map(({ type, value }) => {
     const author = type === 'element' ? authors[Number(value)] : undefined;

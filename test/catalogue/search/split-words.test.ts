@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { createWordSplitter } from '../../../src/catalogue/search/split-words.ts';
+import { createWordSplitter, findMatchingLocales } from '../../../src/catalogue/search/split-words.ts';
 
 describe('the words of a search in a text', () => {
   for (const [query, text, marked, locale = 'en'] of [
@@ -21,4 +21,26 @@ describe('the words of a search in a text', () => {
       deepStrictEqual(pieces.join(''), text);
       deepStrictEqual(pieces.filter((_, i) => i % 2 === 1).join(' '), marked);
     });
+});
+
+describe('the languages that a search matches', () => {
+  const contents = {
+    en: { name: 'Music Bear', description: 'Plays tracks.' },
+    de: { name: 'Musikbär', description: 'Spielt Lieder im Sprachkanal.' },
+    nl: { name: 'Music Bear', description: 'Speelt liedjes.' },
+    ja: { name: '音楽熊', description: '音楽を再生します。' },
+  };
+
+  const find = (q: string): string[] => findMatchingLocales(contents, createWordSplitter(q));
+
+  it('are those with most of the words, in any form', () => {
+    deepStrictEqual(find('track'), ['en']);
+    deepStrictEqual(find('musikbar lied'), ['de', 'nl']);
+    deepStrictEqual(find('音楽のボット'), ['ja']);
+    deepStrictEqual(find('music bear'), ['en', 'nl']);
+  });
+
+  it('are none where no text has a word', () => {
+    deepStrictEqual(find('wetter'), []);
+  });
 });

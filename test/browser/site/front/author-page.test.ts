@@ -38,15 +38,15 @@ describe('authors', () => {
 
   it('have a page with what they say about themselves in the language of the reader, and their bots', async () => {
     const page = await text('/authors/5');
-    match(page, /<h1><bdi>Ada &lt;b><\/bdi><\/h1><p lang="en" dir="ltr">Makes bots\.<\/p>/);
+    match(page, /<h1><bdi>Ada &lt;b><\/bdi><\/h1><p class="whole" lang="en" dir="ltr">Makes bots\.<\/p>/);
     match(page, /href="https:\/\/ada\.example\.org\/" rel="nofollow ugc noopener"/);
     match(page, /September 13, 2020.*English and Arabic/);
     match(page, />Seven<\/a>/);
     doesNotMatch(page, />Nine<\/a>|class="by"|noindex/);
     match(page, /<a class="button" href="\/\?author=5">See all<\/a>/, 'for the bot that is for adults');
-    match(await text('/authors/5', 'fr'), /<p lang="fr" dir="ltr">Fait des bots\.<\/p>/);
-    match(await text('/authors/5?locale=ar'), /<p lang="ar" dir="rtl">تصنع بوتات\.<\/p>/);
-    match(await text('/authors/5', 'de'), /<p lang="en" dir="ltr">/);
+    match(await text('/authors/5', 'fr'), /<p class="whole" lang="fr" dir="ltr">Fait des bots\.<\/p>/);
+    match(await text('/authors/5?locale=ar'), /<p class="whole" lang="ar" dir="rtl">تصنع بوتات\.<\/p>/);
+    match(await text('/authors/5', 'de'), /<p class="whole" lang="en" dir="ltr">/);
   });
 
   it('have a page without a name, one without bots, and none without both', async () => {
@@ -58,7 +58,7 @@ describe('authors', () => {
 
   it('with more bots than a page of a list has lead to the list', async () => {
     const page = await text('/authors/4');
-    strictEqual(page.match(/<article class="card">/g)?.length, 24);
+    strictEqual(page.match(/<article class="card /g)?.length, 24);
     match(page, /href="\/\?author=4"/);
     match(await text('/?author=5&nsfw=true'), /<h1>Bots by Ada &lt;b>, with 18\+<\/h1>/);
   });
