@@ -201,7 +201,9 @@ describe('pages', () => {
     });
 
     it('has a page of all categories, in the order that most people need them', async () => {
-      const paths = [...(await html('/categories')).matchAll(/<a class="cat [^"]*" href="(\/categories\/\w+)"/g)];
+      const paths = [
+        ...(await html('/categories')).matchAll(/<a class="cat [^"]*" href="(\/categories\/\w+)"/g),
+      ];
       deepStrictEqual(
         paths.map(([, path]) => path),
         ['/categories/games', '/categories/fun'],

@@ -86,7 +86,7 @@ function ListPage(props: ListPageProps): VNode {
   const description = `${text('list.found', { count: total })}. ${text('front.title')}`;
   const meta = createListMeta({ site, query, title, description, language });
   const pathOf = (page: number): string => href(formatFrontPath({ ...query, sort: sortOf(query), page }));
-  const ledge = query.category && <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
+  const ledge = isWholeCategory(query) && <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
   const dividesMentions = sortOf(query) === 'relevance' && mentions < total;
   return (
     <Layout
@@ -137,15 +137,20 @@ function rankMention({ mention }: ListedBot): number {
   return Number(mention !== undefined);
 }
 
+/** Whether a list has all bots of a category, so that its wall says more about it. */
+function isWholeCategory({ category, ...query }: FrontQuery): boolean {
+  return category !== undefined && query.q === '' && !isNarrowed({ ...query, category: undefined });
+}
+
 /** The heading of a list, and the bots that it has and leaves out. */
 function ListHead(props: ListPageProps & { readonly title: string }): VNode {
   const { title, query, total, mentions, corrected, suggested, unmatched, hidden, filtered } = props;
   const { t, text, categoryText } = useLanguage();
   const { q, category, filters } = query;
-  const line = category && categoryText(category);
+  const line = category && isWholeCategory(query) && categoryText(category);
   return (
     <>
-      {category && <BackLink path={categoriesPath} name={text('list.categories')} />}
+      {isWholeCategory(query) && <BackLink path={categoriesPath} name={text('list.categories')} />}
       <h1>{title}</h1>
       {q === '' && total > 0 && <p>{t('list.found', { count: total })}</p>}
       {mentions > 0 && mentions < total && <p>{t('list.mentions', { count: mentions })}</p>}

@@ -1,4 +1,4 @@
-import { deepStrictEqual, match } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { FilledMainPage } from '../../../src/bot/record.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
