@@ -22,7 +22,7 @@ import {
   toSourceAddress,
 } from '../page/addresses.ts';
 import {
-  BotImage,
+  CoverImage,
   Breadcrumb,
   Byline,
   withoutBidiControls,
@@ -251,16 +251,7 @@ function Stage({ bot, name, blurImages }: BotHeadProps): VNode {
     <div class="stage">
       {cover !== null && (
         <div class="cover">
-          <BotImage
-            path={cover}
-            alt=""
-            width={960}
-            height={600}
-            small={640}
-            larger={{ sizes: '(min-width: 60rem) 32rem, 92vw', full: 1280 }}
-            lazy={false}
-            blurred={blurImages}
-          />
+          <CoverImage path={cover} blurred={blurImages} />
         </div>
       )}
       <span class={`before ${toCategoryClass(category)}`}>

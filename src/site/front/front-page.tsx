@@ -4,7 +4,7 @@ import { type Locale, directionOf } from '../../bot/locale.ts';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import { parseQuery } from '../../http/request.ts';
 import { aboutPath, categoriesPath, collectionsPath } from '../page/addresses.ts';
-import { withoutBidiControls, findInitial, toCategoryClass } from '../page/elements.tsx';
+import { CoverImage, withoutBidiControls, findInitial, toCategoryClass } from '../page/elements.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
@@ -301,7 +301,7 @@ function Featured(props: FeaturedBot & { readonly own: Locale }): VNode {
     <section class="featured" aria-labelledby="featured">
       <a class="stage" href={path} tabIndex={-1} aria-hidden="true">
         <span class="cover">
-          <img src={bot.cachedImages.cover ?? ''} alt="" width="960" height="600" />
+          <CoverImage path={bot.cachedImages.cover ?? ''} blurred={false} />
         </span>
         <span class={`before ${toCategoryClass(bot.category)}`}>
           <BotAvatar {...{ bot, name: shown }} size={112} />

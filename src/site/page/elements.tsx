@@ -289,6 +289,12 @@ export function BotImage(props: BotImageProps): VNode {
   );
 }
 
+/** The cover of a bot on the stage of its page, or of the front page. */
+export function CoverImage({ path, blurred }: Pick<BotImageProps, 'path' | 'blurred'>): VNode {
+  const larger = { sizes: '(min-width: 60rem) 32rem, 92vw', full: 1280 };
+  return <BotImage {...{ path, blurred, larger }} alt="" width={960} height={600} small={640} lazy={false} />;
+}
+
 /** Returns the class that has the colour of a category. */
 export function toCategoryClass(category: Category): string {
   return `cat cat-${category}`;
