@@ -377,7 +377,8 @@ describe('botshelf demo', function () {
       const face = await page.locator('.hero .ledge img').first().boundingBox();
       ok(face && face.y + face.height < 600, 'bots are above the fold');
       deepStrictEqual(await page.evaluate(brokenPictures), []);
-      ok((await bytes()) <= 120 * 1024);
+      const sent = await bytes();
+      ok(sent <= 120 * 1024, `${sent} bytes`);
       await page.getByRole('link', { name: /See all.*New on the shelf/ }).click();
       strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'New on the shelf');
     });

@@ -370,7 +370,7 @@ describe('PUT /api/v2/bots/:id/commands', () => {
     strictEqual((await service.request('/api/v2/bots?q=neighbour')).json[0].id, homer);
     strictEqual((await service.request('/api/v1/bots')).json.length, 2);
     const page = await (await fetch(`${service.address}/bots/${homer}`)).text();
-    match(page, /<code dir="auto">\/flanders<\/code>/);
+    match(page, /<b>\/flanders<\/b>/);
     await eventually(async () => {
       const { json: all } = await service.request(`/api/v2/bots/${homer}/changes`);
       // The commit that added the bot may be of the same second.

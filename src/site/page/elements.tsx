@@ -291,7 +291,8 @@ export function BotImage(props: BotImageProps): VNode {
 
 /** The cover of a bot on the stage of its page, or of the front page. */
 export function CoverImage({ path, blurred }: Pick<BotImageProps, 'path' | 'blurred'>): VNode {
-  const larger = { sizes: '(min-width: 60rem) 32rem, 92vw', full: 1280 };
+  // Less than its width on a phone, so that those with many pixels take the smaller copy too.
+  const larger = { sizes: '(min-width: 60rem) 32rem, 40vw', full: 1280 };
   return <BotImage {...{ path, blurred, larger }} alt="" width={960} height={600} small={640} lazy={false} />;
 }
 
