@@ -140,7 +140,7 @@ describe('the package, packed and installed in an empty folder', function () {
     const list = execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' }).trim().split('\n');
     const files = list.map((line) => /^(\S+) \S+ +(\d+) .* package\/(.*)$/.exec(line) ?? []);
     const kinds =
-      /^(?:\.github\/.+\.(?:md|yml|json)|\.github\/CODEOWNERS|bin\/(?:botshelf|check-node)\.js|dist\/commit|dist\/packages\/botshelf-[\w.-]+\.(?:tgz|whl)|dist\/src\/.+\.js|assets\/.+\.(?:css|js|svg|png|ico|json|md|webp|txt)|locales\/[\w-]+\.json|schemas\/(?:[\w-]+\.schema|openapi)\.json|bots\/\d{3}\/\d+\.[\w-]+\.md|catalogue-template\/.+|docs\/.+\.(?:md|yml|json|png|service|timer)|clients\/(?:python|typescript)\/README\.md|[A-Z]+\.md|LICENSE|Containerfile|compose\.yaml|package\.json)$/;
+      /^(?:\.github\/.+\.(?:md|yml|json)|\.github\/CODEOWNERS|bin\/(?:botshelf|check-node)\.js|dist\/commit|dist\/packages\/botshelf-[\w.-]+\.(?:tgz|whl)|dist\/src\/.+\.js|assets\/.+\.(?:css|js|svg|png|ico|json|md|webp|txt|woff2|ttf)|assets\/fonts\/LICENSE|locales\/[\w-]+\.json|schemas\/(?:[\w-]+\.schema|openapi)\.json|bots\/\d{3}\/\d+\.[\w-]+\.md|catalogue-template\/.+|docs\/.+\.(?:md|yml|json|png|service|timer)|clients\/(?:python|typescript)\/README\.md|[A-Z]+\.md|LICENSE|Containerfile|compose\.yaml|package\.json)$/;
     strictEqual(files.filter(([, , , name = '']) => !kinds.test(name)).join(), '');
     deepStrictEqual(
       files.filter(([, mode, , name]) => mode !== (name === 'bin/botshelf.js' ? '-rwxr-xr-x' : '-rw-r--r--')),
