@@ -180,7 +180,7 @@ describe('pages', () => {
     it('names the bots nearest to words that find nothing', async () => {
       for (const [q, name] of [
         ['fillerstation', /^Filler/],
-        ['qqqqqqqqq baignetz', /^Hom/],
+        ['qqqqqqqqq beignezz', /^Hom/],
       ] as const) {
         const text = await html(`/?q=${q}`);
         match(text, /<h1>No bots match[^]*<h2 id="nearest">Nearest/, q);

@@ -91,7 +91,9 @@ const plainPaths = `
   /categories /api/v2/categories /.well-known/security.txt /api /api/openapi.json /api/v1/bots
   /api/v2 /api/v2/counts/history.csv /api/v2/counts /api/v2/export.ndjson
   /api/v2/export.ndjson.gz /apple-touch-icon.png /about /docs /docs/bots /docs/lists /docs/errors
-  /docs/changelog /docs/consumers /docs/javascript /docs/python /favicon.ico /feeds /healthz
+  /docs/changelog /docs/consumers /docs/javascript /docs/python /docs/post /docs.md /docs/bots.md
+  /docs/lists.md /docs/errors.md /docs/changelog.md /docs/consumers.md /docs/javascript.md
+  /docs/python.md /docs/post.md /favicon.ico /feeds /healthz
   /metrics /openapi.json /opensearch.xml /readyz /robots.txt /site.webmanifest /sitemap.xml
 `;
 
@@ -116,6 +118,10 @@ export const routes: RouteTable = {
     (i) => `/bots/${hostedBot(i)}/badge.svg?accent=${i}&label=x${i}`,
   ],
   'GET /bots/:id/card.png': [(i) => `/bots/${hostedBot(i)}/card.png?v=${i}`],
+  'GET /bots/:id/commands': [
+    (i) => `/bots/${hostedBot(i)}/commands`,
+    (i) => `/bots/${hostedBot(i)}/commands?q=x${i}`,
+  ],
   'GET /bots/:id/changes': [
     (i) => `/bots/${hostedBot(i)}/changes`,
     (i) => `/bots/${hostedBot(i)}/changes?after=${i}`,
