@@ -47,13 +47,11 @@ async function take(
   const page = await context.newPage();
   if (person !== undefined) {
     await page.goto(`/login?to=${path}`);
-    // The face of the titles is there from the second page on.
-    await page.reload();
     await page.getByRole('button', { name: person }).click();
   }
   await page.goto(path, { waitUntil: 'networkidle' });
   // The face of the titles is there from the second page on.
-  await page.reload();
+  await page.reload({ waitUntil: 'networkidle' });
   // What says that this is a demo is no part of what one gets.
   await page.evaluate("document.querySelector('.demo')?.remove()");
   const picture = await sharp(await page.screenshot())
