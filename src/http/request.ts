@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { isError } from '../lib/errors.ts';
 import { createUnknownBotError } from '../bot/errors.ts';
 import { parseAccountId } from '../bot/commit-message.ts';
-import { parseBotId } from '../bot/id.ts';
+import { type BotId, parseBotId } from '../bot/id.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../catalogue/lists/authors.ts';
 import { type Author } from '../catalogue/lists/authors.ts';
@@ -90,6 +90,28 @@ export function readParameters<S, T extends QueryTable<S>>(
 type QueryValues<T extends QueryTable<never>> = {
   readonly [Name in keyof T]?: Exclude<ReturnType<T[Name]['parse']>, undefined>;
 };
+
+/**
+ * Reads the bots that the parameter `ids` selects, each once, in the order in which they are named: it may be repeated,
+ * and each may have several, with commas. Undefined without the parameter.
+ * @throws {ProblemError} bad-query for an empty value, another text than an id, or more than 100 ids
+ */
+export function readIds(params: URLSearchParams): readonly BotId[] | undefined {
+  if (!params.has('ids')) return undefined;
+  const refuseIds = (detail: string): never => {
+    throw ProblemError.ofErrors('bad-query', [{ pointer: '?ids', detail }]);
+  };
+  const texts = params.getAll('ids').flatMap((text) => text.split(',', maxIds + 1));
+  if (texts.length > maxIds) refuseIds(`there are more than ${maxIds} ids: send several requests`);
+  const ids = texts.map((text) => {
+    const quoted = JSON.stringify(text.slice(0, 60));
+    return parseBotId(text) ?? refuseIds(`${quoted} is not a bot ID: use 1 to 20 digits`);
+  });
+  return [...new Set(ids)];
+}
+
+/** Maximum number of bots that `ids` selects. */
+export const maxIds = 100;
 
 export interface BodyRules {
   /** The media type, and its name in messages. */
