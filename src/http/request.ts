@@ -3,11 +3,11 @@ import type { Context } from 'koa';
 import { isError } from '../lib/errors.ts';
 import { createUnknownBotError } from '../bot/errors.ts';
 import { parseAccountId } from '../bot/commit-message.ts';
-import { type BotId, parseBotId } from '../bot/id.ts';
+import { type BotId, compareBotIds, parseBotId } from '../bot/id.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../catalogue/lists/authors.ts';
 import { type Author } from '../catalogue/lists/authors.ts';
-import { type QueryTable, refuse } from '../catalogue/lists/parameters.ts';
+import { idsParameter, type QueryTable, refuse } from '../catalogue/lists/parameters.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
@@ -86,6 +86,13 @@ export function readParameters<S, T extends QueryTable<S>>(
   return { values: values as QueryValues<T>, errors };
 }
 
+/** Reads a query as readParameters does. @throws {ProblemError} bad-query, with every error at once */
+export function readQuery<T extends QueryTable>(params: URLSearchParams, table: T): QueryValues<T> {
+  const { values, errors } = readParameters(params, table, null);
+  if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+  return values;
+}
+
 /** The values of a table of parameters; those that were not sent are left out. */
 type QueryValues<T extends QueryTable<never>> = {
   readonly [Name in keyof T]?: Exclude<ReturnType<T[Name]['parse']>, undefined>;
@@ -97,21 +104,23 @@ type QueryValues<T extends QueryTable<never>> = {
  * @throws {ProblemError} bad-query for an empty value, another text than an id, or more than 100 ids
  */
 export function readIds(params: URLSearchParams): readonly BotId[] | undefined {
-  if (!params.has('ids')) return undefined;
-  const refuseIds = (detail: string): never => {
-    throw ProblemError.ofErrors('bad-query', [{ pointer: '?ids', detail }]);
-  };
-  const texts = params.getAll('ids').flatMap((text) => text.split(',', maxIds + 1));
-  if (texts.length > maxIds) refuseIds(`there are more than ${maxIds} ids: send several requests`);
-  const ids = texts.map((text) => {
-    const quoted = JSON.stringify(text.slice(0, 60));
-    return parseBotId(text) ?? refuseIds(`${quoted} is not a bot ID: use 1 to 20 digits`);
-  });
-  return [...new Set(ids)];
+  const texts = params.getAll('ids').map((text) => ['ids', text]);
+  return readQuery(new URLSearchParams(texts), { ids: idsParameter }).ids;
 }
 
-/** Maximum number of bots that `ids` selects. */
-export const maxIds = 100;
+/** Returns the listed bots among the ids, in their order. */
+export function pickBots(bots: Pick<BotIndex, 'get'>, ids: readonly BotId[]): IndexedBot[] {
+  return ids.flatMap((id) => bots.get(id) ?? []).toSorted((a, b) => compareBotIds(a.id, b.id));
+}
+
+/** Returns a header with the ids that are not listed; no header without any. */
+export function nameUnknownIds(
+  bots: Pick<BotIndex, 'get'>,
+  ids: readonly BotId[] = [],
+): Record<string, string> {
+  const unknown = ids.filter((id) => bots.get(id) === undefined);
+  return unknown.length === 0 ? {} : { 'X-Unknown-Ids': unknown.join() };
+}
 
 export interface BodyRules {
   /** The media type, and its name in messages. */
@@ -223,7 +232,7 @@ export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): Indexed
   if (id === undefined) {
     throw new ProblemError(
       'unknown-bot',
-      `${JSON.stringify(text.slice(0, 60))} is not a bot ID: use 1 to 20 digits`,
+      `${JSON.stringify(text.slice(0, 60))} is not a bot ID: use 1 to 20 digits, or search with /api/v2/bots?q=WORDS`,
     );
   }
   const bot = bots.get(id);

@@ -89,7 +89,7 @@ const form = (path: string, toPath: Make<string>, ...more: Make<string>[]): Rout
 /** The routes whose path is always the same, and that have no parameters of their own. */
 const plainPaths = `
   /categories /api/v2/categories /.well-known/security.txt /api /api/openapi.json /api/v1/bots
-  /api/v2 /api/v2/counts/history.csv /api/v2/counts /api/v2/export.ndjson
+  /api/v2 /api/v2/counts/history.csv /api/v2/counts /api/v2/counts.csv /api/v2/export.ndjson
   /api/v2/export.ndjson.gz /apple-touch-icon.png /about /docs /docs/bots /docs/lists /docs/errors
   /docs/changelog /docs/consumers /docs/javascript /docs/python /favicon.ico /feeds /healthz
   /metrics /openapi.json /opensearch.xml /readyz /robots.txt /site.webmanifest /sitemap.xml
@@ -173,6 +173,8 @@ export const routes: RouteTable = {
   'POST /api/v2/bots/:id/stats': [(i) => `/api/v2/bots/${hostedBot(i)}/stats`],
   'GET /api/v2/bots/:id/changes': [(i) => `/api/v2/bots/${hostedBot(i)}/changes`],
   'GET /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
+  'POST /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
+  'GET /api/v2/bots/:id/stats': [(i) => `/api/v2/bots/${hostedBot(i)}/stats`],
   'PUT /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
   'GET /api/v2/bots/:id/counts': [(i) => `/api/v2/bots/${hostedBot(i)}/counts?from=${2017 + (i % 9)}-01-01`],
   'GET /api/v2/changes': [(i) => `/api/v2/changes?limit=${i + 1}`],

@@ -275,7 +275,7 @@ export class Lists {
     const { weaker: _weaker, after: _after, limit: _limit, fields: _fields, ...wanted } = query;
     const { key, descending } = query.sort ?? byId;
     const filter = async (): Promise<Filtered> => {
-      const few = Object.keys(wanted).length > 1 ? await this.#fewOfAuthor(wanted) : undefined;
+      const few = Object.keys(wanted).length > 1 || wanted.ids ? await this.#listFew(wanted) : undefined;
       const bots = few ? await this.#orders.sort(key, few) : await this.#orders.by(key);
       const sorted = descending ? bots.toReversed() : bots;
       const check = createCheck(query, this.#counts);
@@ -288,12 +288,16 @@ export class Lists {
   /** Returns bots by id that include all bots these queries select. */
   async #candidates(queries: readonly ListQuery[]): Promise<readonly IndexedBot[]> {
     const [{ author } = {}] = queries;
-    const few = queries.every((query) => query.author === author) && (await this.#fewOfAuthor({ author }));
+    const few = queries.every((query) => query.author === author) && (await this.#listFew({ author }));
     return few || (await this.#bots.sorted());
   }
 
-  /** Returns the bots of the query's author by id if they are few, so that other filters check only them; else undefined. */
-  async #fewOfAuthor({ author }: ListQuery): Promise<readonly IndexedBot[] | undefined> {
+  /**
+   * Returns the bots that the query names, or those of its author by id, if they are few, so that other filters check only
+   * them; else undefined.
+   */
+  async #listFew({ ids, author }: ListQuery): Promise<readonly IndexedBot[] | undefined> {
+    if (ids !== undefined) return ids.flatMap((id) => this.#bots.get(id) ?? []);
     if (author === undefined) return undefined;
     const { bots } = await this.#filter({ author });
     return this.#areFew(bots.length) ? bots : undefined;
@@ -308,13 +312,18 @@ export class Lists {
     return await this.#cache.get(key, make, { inputs, isExact: true, sizeOf: ({ size }) => size });
   }
 
-  /** Returns the inputs that a list is rebuilt for. The order of a search depends on counts: they rank equal matches. */
+  /**
+   * Returns the inputs that a list is rebuilt for: with the counts of a short list each of them, so that it has a count as
+   * soon as the count is answered. The order of a search depends on counts: they rank equal matches.
+   */
   #inputsOf(query: ListQuery): Input[] {
     const { q, sort } = query;
     const key = sort?.key ?? (q === undefined ? 'id' : 'count');
     const inputs: Input[] = [() => this.#orders.version(key)];
-    if (isFilteredByCount(query) || query.fields?.includes('count') === true)
-      inputs.push(() => this.#orders.version('count'));
+    const hasCount = query.fields?.includes('count') === true;
+    const isShort = query.ids !== undefined || (query.limit ?? Infinity) <= maxExactCounts;
+    if (hasCount && isShort) inputs.push(() => this.#counts.version);
+    if (isFilteredByCount(query) || (hasCount && !isShort)) inputs.push(() => this.#orders.version('count'));
     if (q !== undefined)
       inputs.push(
         () => this.search.version,
@@ -333,6 +342,9 @@ export class Lists {
 /** Up to this place in a list, picking bots is cheaper than sorting all of them. */
 const maxPicked = 960;
 const pickedTogether = 240;
+
+/** Up to this length, a list has exact counts; in a longer one they may be a second old. */
+const maxExactCounts = 100;
 
 const byId: Sort = { key: 'id', descending: false };
 

@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
+import type { BotId } from '../../bot/id.ts';
 import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
+import { idsParameter } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import {
   type BotIndex,
@@ -15,8 +18,8 @@ import { joinToPieces } from '../../lib/text.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
+import { nameUnknownIds, parseQuery, pickBots, readQuery } from '../request.ts';
 import { createNoHistoryError } from './changes-routes.ts';
-import { refuseQuery } from './read-routes.ts';
 
 interface ExportRouteParts {
   readonly bots: BotIndex;
@@ -37,16 +40,20 @@ interface ExportRouteParts {
  */
 export function addExportRoute(router: Router, parts: ExportRouteParts): void {
   const { bots, root, repositoryOpener, feed, places, cache, settings } = parts;
-  const readExport = async (): Promise<Export> => {
+  const readExport = async (ids?: readonly BotId[]): Promise<Export> => {
     // Read before the bots, so that a client that follows the changes from there misses none.
     const cursor = feed.tip;
     if (cursor === undefined && (await hasCommit(repositoryOpener))) throw createNoHistoryError();
-    const all = await bots.sorted();
-    return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
+    const all = ids ? pickBots(bots, ids) : await bots.sorted();
+    const digest = hash('sha1', `${cursor} ${await computeExportDigest(all)}`, 'base64url');
+    return { all, cursor, digest };
   };
-  router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
+  router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], async (ctx) => {
+    const { ids } = readQuery(parseQuery(ctx), { ids: idsParameter });
     places.take(ctx);
-    const { all, cursor, digest } = await cache.get('export', readExport);
+    const { all, cursor, digest } = ids
+      ? await readExport(ids)
+      : await cache.get('export', async () => await readExport());
     const lines = {
       bytes: Number.POSITIVE_INFINITY,
       read: () => joinToPieces(exportLines(all, root, repositoryOpener.opened)),
@@ -59,6 +66,7 @@ export function addExportRoute(router: Router, parts: ExportRouteParts): void {
       headers: {
         ...createDataHeaders(settings().license),
         ...(cursor !== undefined && { 'X-Cursor': cursor }),
+        ...nameUnknownIds(bots, ids),
       },
     });
   });
