@@ -98,9 +98,6 @@ type QueryValues<T extends QueryTable<never>> = {
  */
 export function readIds(params: URLSearchParams): readonly BotId[] | undefined {
   if (!params.has('ids')) return undefined;
-  const refuseIds = (detail: string): never => {
-    throw ProblemError.ofErrors('bad-query', [{ pointer: '?ids', detail }]);
-  };
   const texts = params.getAll('ids').flatMap((text) => text.split(',', maxIds + 1));
   if (texts.length > maxIds) refuseIds(`there are more than ${maxIds} ids: send several requests`);
   const ids = texts.map((text) => {
@@ -112,6 +109,10 @@ export function readIds(params: URLSearchParams): readonly BotId[] | undefined {
 
 /** Maximum number of bots that `ids` selects. */
 export const maxIds = 100;
+
+function refuseIds(detail: string): never {
+  throw ProblemError.ofErrors('bad-query', [{ pointer: '?ids', detail }]);
+}
 
 export interface BodyRules {
   /** The media type, and its name in messages. */
