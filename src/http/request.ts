@@ -12,6 +12,8 @@ import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
+export { maxIds } from '../catalogue/lists/parameters.ts';
+
 /**
  * Parses the query parameters of a request. Counts them first, because Koa's parser and `URLSearchParams` are slow with
  * thousands.
@@ -120,6 +122,11 @@ export function nameUnknownIds(
 ): Record<string, string> {
   const unknown = ids.filter((id) => bots.get(id) === undefined);
   return unknown.length === 0 ? {} : { 'X-Unknown-Ids': unknown.join() };
+}
+
+/** @throws {ProblemError} bad-query, about the parameter `ids` */
+export function refuseIds(detail: string): never {
+  throw ProblemError.ofErrors('bad-query', [{ pointer: '?ids', detail }]);
 }
 
 export interface BodyRules {

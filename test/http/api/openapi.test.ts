@@ -157,7 +157,7 @@ describe('the OpenAPI document', () => {
 
   it('has the query parameters that each path reads, and no others', async () => {
     const { request } = service;
-    const { paths } = document as { paths: Record<string, { get?: Operation }> };
+    const { paths } = document as ApiDocument;
     for (const [path, { get }] of Object.entries(paths)) {
       // Images ignore parameters.
       if (!get || path.startsWith('/appdata/')) continue;
@@ -170,7 +170,10 @@ describe('the OpenAPI document', () => {
       const read = detail === takesNone ? [] : detail.replace(/^.*: use /, '').split(', ');
       deepStrictEqual(read.toSorted(), documented.map(({ name }) => name).toSorted(), path);
     }
-    const category = paths['/api/v2/bots']?.get?.parameters?.find(({ name }) => name === 'category');
+    const { parameters } = (paths['/api/v2/bots']?.get ?? {}) as {
+      parameters?: { name: string; explode?: boolean }[];
+    };
+    const category = parameters?.find(({ name }) => name === 'category');
     strictEqual(category?.explode, true, 'generators otherwise join a list by commas');
   });
 
@@ -212,10 +215,6 @@ interface Schema {
   readonly anyOf?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: { readonly $ref?: string };
-}
-
-interface Operation {
-  readonly parameters?: readonly { name: string; in: string; explode?: boolean }[];
 }
 
 const takesNone = 'this address takes no parameters: leave it out';
