@@ -420,7 +420,7 @@ export interface ListQuery {
    */
   q?: string;
   /**
-   * Only these bots, at most 100: ids with commas, or repeat the parameter. Without it, all.
+   * Only these bots: up to 100 ids, with commas or repeated. Without it, all.
    *
    * Items: A bot or account id. Always a string: a number would lose digits.
    */
@@ -474,7 +474,7 @@ export interface ListQuery {
    */
   after?: string;
   /**
-   * The keys to return, separated by commas. `count` is one, too, and null for a bot without one: exact with `ids` or a `limit` up to 100, else up to a second old. Without it, all but pages and count.
+   * The keys to return, separated by commas. `count` is one, too, and null for a bot without one: exact with `ids` or a `limit` up to 100, else a second old at most. Without it, all but pages and count.
    */
   fields?: string;
 }

@@ -213,7 +213,7 @@ export const idsParameter = {
     return [...new Set(ids)];
   },
   repeats: 'or with commas',
-  description: `Only these bots, at most ${maxIds}: ids with commas, or repeat the parameter. Without it, all.`,
+  description: `Only these bots: up to ${maxIds} ids, with commas or repeated. Without it, all.`,
   schema: { type: 'array', items: { $ref: 'definitions.schema.json#/$defs/id' } },
 } satisfies ListParameter<unknown>;
 
@@ -271,7 +271,7 @@ export const listParameters = {
       return fieldNames.filter((name) => names.includes(name));
     },
     description:
-      'The keys to return, separated by commas. `count` is one, too, and null for a bot without one: exact with `ids` or a `limit` up to 100, else up to a second old. Without it, all but pages and count.',
+      'The keys to return, separated by commas. `count` is one, too, and null for a bot without one: exact with `ids` or a `limit` up to 100, else a second old at most. Without it, all but pages and count.',
     example: 'id,category,contents',
     get schema() {
       const name = `(?:${listFields().join('|')})`;
