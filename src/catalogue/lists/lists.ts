@@ -40,6 +40,9 @@ export interface PageOfBots extends BestBots, QueryReading {
   readonly splitWords: WordSplitter;
 }
 
+/** The parts of a page that a list has. */
+type PageOfList = Pick<PageOfBots, 'bots' | 'total' | 'next' | 'corrected'>;
+
 /** A list as JSON: an array with one element per bot or file. */
 export interface List extends Pick<PageOfBots, 'total' | 'next' | 'corrected'> {
   readonly digest: string;
@@ -122,18 +125,33 @@ export class Lists {
     });
   }
 
-  /** Returns a page as JSON, built once per version of the index. @throws {BotshelfError} queue-full */
+  /**
+   * Returns a page as JSON, built once per version of the index. A short one has the current counts.
+   * @throws {BotshelfError} queue-full
+   */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
-    const build = async (): Promise<List> => {
-      const slice = new TimeSlice();
-      return await buildList(
-        await this.#select(query, slice),
-        createElementForm(query.fields, this.#counts),
-        slice,
-      );
+    const { fields, ...selection } = query;
+    const key = `list v2 ${JSON.stringify(query)}`;
+    const select = async (): Promise<PageOfBots> => await this.#select(query, new TimeSlice());
+    const build = async (page: PageOfList): Promise<List> =>
+      await buildList(page, createElementForm(fields, this.#counts), new TimeSlice());
+    const isShort = query.ids !== undefined || (query.limit ?? Infinity) <= maxExactCounts;
+    if (!isShort || fields?.includes('count') !== true) {
+      const run = async (): Promise<List> =>
+        await this.#run(client, query, async () => await build(await select()));
+      return await this.#keep(key, this.#inputsOf(query), run);
+    }
+    const selectPage = async (): Promise<PageOfList> => {
+      const { bots, total, next, corrected } = await this.#run(client, query, select);
+      return { bots, total, next, corrected };
     };
-    const run = async (): Promise<List> => await this.#run(client, query, build);
-    return await this.#keep(`list v2 ${JSON.stringify(query)}`, this.#inputsOf(query), run);
+    const keeping = { inputs: this.#inputsOf(selection), isExact: true };
+    const page = await this.#cache.get(`page ${JSON.stringify(selection)}`, selectPage, keeping);
+    return await this.#keep(
+      key,
+      [page.current, this.#inputOfCounts(page.bots)],
+      async () => await build(page),
+    );
   }
 
   /**
@@ -312,24 +330,30 @@ export class Lists {
     return await this.#cache.get(key, make, { inputs, isExact: true, sizeOf: ({ size }) => size });
   }
 
-  /**
-   * Returns the inputs that a list is rebuilt for: with the counts of a short list each of them, so that it has a count as
-   * soon as the count is answered. The order of a search depends on counts: they rank equal matches.
-   */
+  /** Returns the inputs that a list is rebuilt for. The order of a search depends on counts: they rank equal matches. */
   #inputsOf(query: ListQuery): Input[] {
     const { q, sort } = query;
     const key = sort?.key ?? (q === undefined ? 'id' : 'count');
     const inputs: Input[] = [() => this.#orders.version(key)];
-    const hasCount = query.fields?.includes('count') === true;
-    const isShort = query.ids !== undefined || (query.limit ?? Infinity) <= maxExactCounts;
-    if (hasCount && isShort) inputs.push(() => this.#counts.version);
-    if (isFilteredByCount(query) || (hasCount && !isShort)) inputs.push(() => this.#orders.version('count'));
+    if (isFilteredByCount(query) || query.fields?.includes('count') === true)
+      inputs.push(() => this.#orders.version('count'));
     if (q !== undefined)
       inputs.push(
         () => this.search.version,
         () => this.search.needs,
       );
     return inputs;
+  }
+
+  /** Returns an input that changes as soon as a count of one of the bots does. */
+  #inputOfCounts(bots: readonly IndexedBot[]): Input {
+    let version = -1;
+    let counts = '';
+    return () => {
+      if (this.#counts.version === version) return counts;
+      version = this.#counts.version;
+      return (counts = bots.map(({ id }) => this.#counts.count(id)).join());
+    };
   }
 
   /** Runs work in its turn. While the search index is being built, only searches wait for it. */
@@ -448,7 +472,7 @@ async function sortByPath(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
 
 /** Builds the list of these bots as JSON. */
 async function buildList(
-  { bots, total, next, corrected }: PageOfBots,
+  { bots, total, next, corrected }: PageOfList,
   { toJson, digestOf, salt }: ListForm,
   slice: TimeSlice,
 ): Promise<List> {
