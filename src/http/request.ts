@@ -110,7 +110,8 @@ export function readIds(params: URLSearchParams): readonly BotId[] | undefined {
 /** Maximum number of bots that `ids` selects. */
 export const maxIds = 100;
 
-function refuseIds(detail: string): never {
+/** @throws {ProblemError} bad-query, about the parameter `ids` */
+export function refuseIds(detail: string): never {
   throw ProblemError.ofErrors('bad-query', [{ pointer: '?ids', detail }]);
 }
 
