@@ -44,20 +44,13 @@ export function printReport(
 /** Returns a SARIF 2.1.0 log, which code scanning of GitHub and editors read. */
 function toSarif(findings: readonly Finding[]): object {
   const ids = [...new Set(findings.map(({ rule }) => rule))];
-  const results = findings.map(({ path, line, column, rule, severity, message }) => ({
-    ruleId: rule,
-    ruleIndex: ids.indexOf(rule),
-    level: severity === 'notice' ? 'note' : severity,
-    message: { text: message },
-    locations: [
-      {
-        physicalLocation: {
-          artifactLocation: { uri: path.split('/').map(encodeURIComponent).join('/') },
-          region: { startLine: line, startColumn: column },
-        },
-      },
-    ],
-  }));
+  const results = findings.map(({ path, line, column, rule, severity, message }) => {
+    const artifactLocation = { uri: path.split('/').map(encodeURIComponent).join('/') };
+    const region = { startLine: line, startColumn: column };
+    const level = severity === 'notice' ? 'note' : severity;
+    const locations = [{ physicalLocation: { artifactLocation, region } }];
+    return { ruleId: rule, level, message: { text: message }, locations };
+  });
   const driver = { name: 'botshelf', rules: ids.map((id) => ({ id })) };
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',

@@ -12,8 +12,6 @@ import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
-export { maxIds } from '../catalogue/lists/parameters.ts';
-
 /**
  * Parses the query parameters of a request. Counts them first, because Koa's parser and `URLSearchParams` are slow with
  * thousands.
@@ -110,18 +108,11 @@ export function readIds(params: URLSearchParams): readonly BotId[] | undefined {
   return readQuery(new URLSearchParams(texts), { ids: idsParameter }).ids;
 }
 
-/** Returns the listed bots among the ids, in their order. */
-export function pickBots(bots: Pick<BotIndex, 'get'>, ids: readonly BotId[]): IndexedBot[] {
-  return ids.flatMap((id) => bots.get(id) ?? []).toSorted((a, b) => compareBotIds(a.id, b.id));
-}
-
-/** Returns a header with the ids that are not listed; no header without any. */
-export function nameUnknownIds(
-  bots: Pick<BotIndex, 'get'>,
-  ids: readonly BotId[] = [],
-): Record<string, string> {
+/** Returns the listed bots among the ids, by id, and names the others in a header of the response. */
+export function pickBots(ctx: Context, bots: Pick<BotIndex, 'get'>, ids: readonly BotId[]): IndexedBot[] {
   const unknown = ids.filter((id) => bots.get(id) === undefined);
-  return unknown.length === 0 ? {} : { 'X-Unknown-Ids': unknown.join() };
+  if (unknown.length > 0) ctx.set('X-Unknown-Ids', unknown.join());
+  return ids.flatMap((id) => bots.get(id) ?? []).toSorted((a, b) => compareBotIds(a.id, b.id));
 }
 
 /** @throws {ProblemError} bad-query, about the parameter `ids` */

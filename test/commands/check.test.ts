@@ -155,7 +155,7 @@ describe('botshelf check', () => {
       const artifactLocation = { uri: encodeURI(path) };
       const region = { startLine: line, startColumn: column };
       const locations = [{ physicalLocation: { artifactLocation, region } }];
-      deepStrictEqual(result, { ruleId: rule, ruleIndex: i, level: 'error', locations });
+      deepStrictEqual(result, { ruleId: rule, level: 'error', locations });
     }
   });
 

@@ -31,6 +31,11 @@ export function hostedBot(i: number): string {
   return String(7 + (i % botCount));
 }
 
+/** Returns the ids of a hundred bots. */
+function hostedBots(i: number): string {
+  return Array.from({ length: 100 }, (_, n) => hostedBot(i * 100 + n)).join();
+}
+
 type Make<T> = (i: number) => T;
 
 /** Queries that search, as bad as they can be. */
@@ -143,6 +148,11 @@ export const routes: RouteTable = {
     (i) => `/compare?bots=${[0, 1, 2, 3].map((n) => hostedBot(i * 7919 + n * 31)).join()}`,
     (i) => `/compare?bots=${hostedBot(i)}${',1'.repeat(7000)}`,
   ],
+  'GET /watch': [
+    (i) => `/watch?ids=${hostedBots(i)}`,
+    (i) => `/watch?bots=${Array.from({ length: 100 }, (_, n) => `name${i * 100 + n}`).join('%0A')}`,
+  ],
+  'GET /feeds/watch.atom': [(i) => `/feeds/watch.atom?ids=${hostedBots(i)}&locale=x-a${i}`],
   'GET /authors/:id': [() => `/authors/${maintainer}`, (i) => `/authors/${maintainer}?locale=x-a${i}`],
   'GET /authors/:id/attention.atom': [(i) => `/authors/${maintainer}/attention.atom?locale=x-a${i}`],
   'GET /bots': [(i) => `/bots?locale=x-a${i}`],

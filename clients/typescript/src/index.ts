@@ -53,8 +53,8 @@ export interface Client {
 }
 
 export interface CountsQuery {
-  readonly since?: string;
-  readonly ids?: readonly string[];
+  readonly since?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** Commands as Discord's API or discord.js has them: a list, or a collection by id. */
@@ -416,12 +416,10 @@ function printError(failure: string): (error: unknown) => void {
   };
 }
 
-function formatQuery(query: object): string {
-  const pairs = Object.entries<unknown>(query as Record<string, unknown>).flatMap(([name, value]) =>
-    // A hundred ids would be too many parameters.
-    (name === 'ids' && Array.isArray(value) ? [value.join()] : [value].flat()).flatMap((one) =>
-      one === undefined ? [] : [[name, String(one)]],
-    ),
+function formatQuery({ ids, ...query }: Omit<ListQuery, 'ids'> & CountsQuery): string {
+  // A hundred ids would be too many parameters.
+  const pairs = Object.entries({ ...query, ids: ids?.join() }).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => (one === undefined ? [] : [[name, String(one)]])),
   );
   return `?${String(new URLSearchParams(pairs))}`;
 }

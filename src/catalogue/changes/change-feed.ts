@@ -30,13 +30,6 @@ import type { PageBlobs } from './change-index.ts';
 
 type Change = CatalogueChanges['changes'][number];
 
-/** The changes that a reader wants. */
-interface ChangeSelection {
-  readonly limit: number;
-  /** Only these bots; all if left out. */
-  readonly ids?: readonly BotId[] | undefined;
-}
-
 /** Changes in the order of commits. */
 export interface ChangesAfter {
   readonly changes: readonly {
@@ -133,20 +126,25 @@ export class ChangeFeed implements BranchConsumer {
   }
 
   /**
-   * Returns the changes of all bots, or of some, after a cursor: at most `limit`, and fewer if many commits changed none of
-   * them. Readers at the same
+   * Returns the changes after a cursor: at most `limit`, and fewer if many commits changed no bot. Readers at the same
    * cursor (most are at the tip) share one read.
    * @param since a text that passes `isChangeCursor`
    * @param client the address that requests them
+   * @param ids the only bots; all if left out
    * @throws {BotshelfError} unknown-cursor, queue-full
    * @throws {GitError}
    */
-  async read(since: string, select: ChangeSelection, client: string): Promise<ChangesAfter & Current> {
+  async read(
+    since: string,
+    limit: number,
+    client: string,
+    ids?: readonly BotId[],
+  ): Promise<ChangesAfter & Current> {
     const read = async (): Promise<ChangesAfter> =>
       this.tip === since
         ? { changes: [], next: since }
-        : await this.#queue.run(client, async () => await this.#readNow(since, select));
-    return await this.#options.cache.get(`changes ${since} ${select.limit} ${select.ids?.join()}`, read, {
+        : await this.#queue.run(client, async () => await this.#readNow(since, limit, ids));
+    return await this.#options.cache.get(`changes ${since} ${limit} ${ids?.join()}`, read, {
       inputs: [() => this.tip],
       isExact: true,
       sizeOf: ({ changes }) =>
@@ -154,14 +152,14 @@ export class ChangeFeed implements BranchConsumer {
     });
   }
 
-  async #readNow(since: string, { limit, ids }: ChangeSelection): Promise<ChangesAfter> {
+  async #readNow(since: string, limit: number, ids?: readonly BotId[]): Promise<ChangesAfter> {
     const repository = await this.#options.repositoryOpener.open();
     const changes: ChangesAfter['changes'][number][] = [];
     let next = since;
     let steps = 0;
     const slice = new TimeSlice();
     for await (const { from, to, time, after } of listSteps(repository, since, this.tip ?? since)) {
-      for await (const bot of listChangedBots(repository, from, to, { after: parseBotId(after), ids })) {
+      for await (const bot of listChangedBots(repository, from, to, parseBotId(after), ids)) {
         if (changes.length === limit) return { changes, next };
         if (slice.isOver) await slice.next();
         next = `${from}.${to}.${bot.id}`;
@@ -259,23 +257,24 @@ export interface ChangedBot {
  * Yields the bots whose pages differ between two commits, folder by folder, in the order of their file names. Only a
  * few folders are in memory at a time.
  * @param from null for the empty history
- * @param some the bot to continue after, and the only bots; all if left out
+ * @param after the bot to continue after; the first one if left out
+ * @param ids the only bots; all if left out
  * @throws {GitError}
  */
 export async function* listChangedBots(
   repository: Repository,
   from: string | null,
   to: string,
-  some: { readonly after?: BotId | undefined; readonly ids?: readonly BotId[] | undefined } = {},
+  after?: BotId,
+  ids?: readonly BotId[],
 ): AsyncGenerator<ChangedBot> {
-  const { after, ids } = some;
-  const wanted = ids && { bots: new Set(ids), folders: new Set(ids.map(folderOf)) };
+  const wanted = ids && new Set<string>([...ids, ...ids.map(folderOf)]);
   const [before, now] = [await readTop(repository, from), await readTop(repository, to)];
   const folders = listDifferent(before, now).filter(
     (folder) =>
       isFolderName(folder) &&
       (after === undefined || folder >= folderOf(after)) &&
-      wanted?.folders.has(folder) !== false,
+      wanted?.has(folder) !== false,
   );
   for await (const [folder, files, newFiles] of readFolders(repository, folders, before, now)) {
     const bots = new Map<BotId, PageBlobs[]>();
@@ -285,8 +284,7 @@ export async function* listChangedBots(
       if (!('id' in place) || page.before === page.after) continue;
       const { id, locale } = place;
       const isGiven = after !== undefined && folder === folderOf(after) && `${id}.` <= `${after}.`;
-      if (!isGiven && wanted?.bots.has(id) !== false)
-        bots.set(id, [...(bots.get(id) ?? []), { locale, ...page }]);
+      if (!isGiven && wanted?.has(id) !== false) bots.set(id, [...(bots.get(id) ?? []), { locale, ...page }]);
     }
     for (const [id, pages] of bots) {
       // Skips the commands of a bot that has no page.

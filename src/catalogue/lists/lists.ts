@@ -40,11 +40,10 @@ export interface PageOfBots extends BestBots, QueryReading {
   readonly splitWords: WordSplitter;
 }
 
-/** The parts of a page that a list has. */
 type PageOfList = Pick<PageOfBots, 'bots' | 'total' | 'next' | 'corrected'>;
 
 /** A list as JSON: an array with one element per bot or file. */
-export interface List extends Pick<PageOfBots, 'total' | 'next' | 'corrected'> {
+export interface List extends Omit<PageOfList, 'bots'> {
   readonly digest: string;
   /** The whole list, or pieces that are generated for each response. */
   readonly body: Buffer | Pieces;
@@ -131,27 +130,24 @@ export class Lists {
    */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
     const { fields, ...selection } = query;
-    const key = `list v2 ${JSON.stringify(query)}`;
     const select = async (): Promise<PageOfBots> => await this.#select(query, new TimeSlice());
     const build = async (page: PageOfList): Promise<List> =>
       await buildList(page, createElementForm(fields, this.#counts), new TimeSlice());
     const isShort = query.ids !== undefined || (query.limit ?? Infinity) <= maxExactCounts;
-    if (!isShort || fields?.includes('count') !== true) {
-      const run = async (): Promise<List> =>
-        await this.#run(client, query, async () => await build(await select()));
-      return await this.#keep(key, this.#inputsOf(query), run);
+    let inputs = this.#inputsOf(query);
+    let make = async (): Promise<List> =>
+      await this.#run(client, query, async () => await build(await select()));
+    if (isShort && fields?.includes('count')) {
+      const selectPage = async (): Promise<PageOfList> => {
+        const { bots, total, next, corrected } = await this.#run(client, query, select);
+        return { bots, total, next, corrected };
+      };
+      const keeping = { inputs: this.#inputsOf(selection), isExact: true };
+      const page = await this.#cache.get(`page ${JSON.stringify(selection)}`, selectPage, keeping);
+      inputs = [page.current, this.#inputOfCounts(page.bots)];
+      make = async () => await build(page);
     }
-    const selectPage = async (): Promise<PageOfList> => {
-      const { bots, total, next, corrected } = await this.#run(client, query, select);
-      return { bots, total, next, corrected };
-    };
-    const keeping = { inputs: this.#inputsOf(selection), isExact: true };
-    const page = await this.#cache.get(`page ${JSON.stringify(selection)}`, selectPage, keeping);
-    return await this.#keep(
-      key,
-      [page.current, this.#inputOfCounts(page.bots)],
-      async () => await build(page),
-    );
+    return await this.#keep(`list v2 ${JSON.stringify(query)}`, inputs, make);
   }
 
   /**

@@ -35,7 +35,7 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     const { tip } = feed;
     if (tip === undefined) throw createNoHistoryError();
     const { since = tip, limit = defaultLimit, ids } = values;
-    const page = await feed.read(since, { limit, ids }, ctx.ip);
+    const page = await feed.read(since, limit, ctx.ip, ids);
     if (isStream) {
       streams.take(ctx);
       // A proxy that buffers would keep the events.
@@ -104,7 +104,7 @@ async function* follow(
     // All readers resume at the same move.
     await new TimeSlice().next();
     // A reader receives the reason when it reconnects.
-    page = await feed.read(next, { limit: defaultLimit, ids }, client).catch(() => undefined);
+    page = await feed.read(next, defaultLimit, client, ids).catch(() => undefined);
   }
 }
 

@@ -18,7 +18,7 @@ import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDataHeaders, createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readParameters, readQuery, findKnownBot, nameUnknownIds, pickBots } from '../request.ts';
+import { parseQuery, readParameters, readQuery, findKnownBot, pickBots } from '../request.ts';
 import { refuseQuery } from './read-routes.ts';
 
 type LatestCounts = Pick<OpenCounts['state'], 'count' | 'reportedAt'>;
@@ -235,9 +235,8 @@ export function addLatestCountsRoute(
       ? 'text/csv'
       : chooseType(ctx, Object.keys(countFormats) as (keyof typeof countFormats)[]);
     const moment: CountsMoment & Partial<Current> = ids
-      ? await read(pickBots(bots, ids))
+      ? await read(pickBots(ctx, bots, ids))
       : await cache.get('counts', async () => await read(await bots.sorted()));
-
     const readCounts = (): AsyncIterable<Buffer> =>
       joinToPieces(formatCounts(moment, since, countFormats[kind]));
     await send(ctx, {
@@ -248,7 +247,6 @@ export function addLatestCountsRoute(
         ...createDataHeaders(settings().license),
         ...(ids === undefined && { 'Cache-Control': 'public, max-age=10' }),
         Vary: 'Accept, Accept-Encoding',
-        ...nameUnknownIds(bots, ids),
       },
       ...(moment.current && { current: moment.current }),
     });

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
-import type { BotId } from '../../bot/id.ts';
 import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { idsParameter } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
@@ -18,7 +17,7 @@ import { joinToPieces } from '../../lib/text.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
-import { nameUnknownIds, parseQuery, pickBots, readQuery } from '../request.ts';
+import { parseQuery, pickBots, readQuery } from '../request.ts';
 import { createNoHistoryError } from './changes-routes.ts';
 
 interface ExportRouteParts {
@@ -40,11 +39,13 @@ interface ExportRouteParts {
  */
 export function addExportRoute(router: Router, parts: ExportRouteParts): void {
   const { bots, root, repositoryOpener, feed, places, cache, settings } = parts;
-  const readExport = async (ids?: readonly BotId[]): Promise<Export> => {
+  const readExport = async (
+    pick: () => readonly IndexedBot[] | Promise<readonly IndexedBot[]>,
+  ): Promise<Export> => {
     // Read before the bots, so that a client that follows the changes from there misses none.
     const cursor = feed.tip;
     if (cursor === undefined && (await hasCommit(repositoryOpener))) throw createNoHistoryError();
-    const all = ids ? pickBots(bots, ids) : await bots.sorted();
+    const all = await pick();
     const digest = hash('sha1', `${cursor} ${await computeExportDigest(all)}`, 'base64url');
     return { all, cursor, digest };
   };
@@ -52,8 +53,8 @@ export function addExportRoute(router: Router, parts: ExportRouteParts): void {
     const { ids } = readQuery(parseQuery(ctx), { ids: idsParameter });
     places.take(ctx);
     const { all, cursor, digest } = ids
-      ? await readExport(ids)
-      : await cache.get('export', async () => await readExport());
+      ? await readExport(() => pickBots(ctx, bots, ids))
+      : await cache.get('export', async () => await readExport(() => bots.sorted()));
     const lines = {
       bytes: Number.POSITIVE_INFINITY,
       read: () => joinToPieces(exportLines(all, root, repositoryOpener.opened)),
@@ -66,7 +67,6 @@ export function addExportRoute(router: Router, parts: ExportRouteParts): void {
       headers: {
         ...createDataHeaders(settings().license),
         ...(cursor !== undefined && { 'X-Cursor': cursor }),
-        ...nameUnknownIds(bots, ids),
       },
     });
   });

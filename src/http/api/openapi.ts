@@ -62,8 +62,7 @@ export function openApi(
 
 function describeContact(contact: string): JsonObject {
   const address = toContactAddress(contact);
-  if (address === undefined) return { name: contact };
-  return address === contact ? { url: contact } : { email: contact };
+  return { [address === undefined ? 'name' : address === contact ? 'url' : 'email']: contact };
 }
 
 function describeLicense(license: string | null): string {

@@ -27,7 +27,7 @@ import {
   readQuery,
   findKnownBot,
   findKnownAuthor,
-  nameUnknownIds,
+  pickBots,
 } from '../request.ts';
 
 interface ReadRoutesParts {
@@ -55,7 +55,8 @@ export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
     const query = parseListQuery(parseQuery(ctx), inForce);
     const list = await lists.json(query, ctx.ip);
     const current = (): boolean => list.current() && settings() === inForce;
-    await sendList(ctx, { ...list, current }, baseUrl, nameUnknownIds(bots, query.ids));
+    if (query.ids) pickBots(ctx, bots, query.ids);
+    await sendList(ctx, { ...list, current }, baseUrl);
   });
   router.get(['/api/v1/bots/:id', '/api/v2/bots/:id'], refuseQuery, async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
@@ -164,15 +165,9 @@ export function parseListQuery(params: URLSearchParams, settings: ListSettings):
   return values;
 }
 
-/** @param more headers of this list */
-async function sendList(
-  ctx: Context,
-  list: List & Current,
-  baseUrl: string,
-  more?: Readonly<Record<string, string>>,
-): Promise<void> {
+async function sendList(ctx: Context, list: List & Current, baseUrl: string): Promise<void> {
   const { digest, body, total, next, corrected, current } = list;
-  const headers = { ...createPageHeaders(ctx, baseUrl, total, next && formatCursor(next)), ...more };
+  const headers = createPageHeaders(ctx, baseUrl, total, next && formatCursor(next));
   if (corrected !== undefined) headers['X-Searched-For'] = encodeURIComponent(corrected);
   await send(ctx, { type: 'application/json', digest, body, headers, current });
 }

@@ -44,7 +44,7 @@ describe('what changed in the catalogue', () => {
     const words: string[] = [];
     const sizes: number[] = [];
     for (let at = since; at !== feed.tip;) {
-      const { changes, next } = await feed.read(at, { limit }, 'reader');
+      const { changes, next } = await feed.read(at, limit, 'reader');
       for (const { json, what } of changes) {
         const { bot, keys, locales, ...rest } = JSON.parse(json) as CatalogueChanges['changes'][number];
         strictEqual(rest.what, what);
@@ -86,13 +86,13 @@ describe('what changed in the catalogue', () => {
     const feed = await open();
     repository.commitAll([{ files: { [pagePath('7')]: mainPage({ nsfw: true }) }, at: 8_640_000_000_001 }]);
     await followBranch(repository.folder, feed)();
-    const { changes } = await feed.read(start, { limit: 100 }, 'reader');
+    const { changes } = await feed.read(start, 100, 'reader');
     const times = changes.map(({ json }) => (JSON.parse(json) as { at: string }).at);
     deepStrictEqual(times, ['9999-12-31T23:59:59.000Z']);
   });
 
   it('begins in the present, and ends there', async () => {
-    const { changes, next } = await (await open()).read(start, { limit: 100 }, 'reader');
+    const { changes, next } = await (await open()).read(start, 100, 'reader');
     deepStrictEqual([changes, next], [[], start]);
   });
 
@@ -151,7 +151,7 @@ describe('what changed in the catalogue', () => {
   it('goes on inside of a step that a merge has made part of another one', async () => {
     repository.commit({ [pagePath('50')]: mainPage(), [pagePath('51')]: mainPage() });
     const tip = repository.git('rev-parse', 'HEAD');
-    const { changes, next } = await (await open()).read(start, { limit: 1 }, 'reader');
+    const { changes, next } = await (await open()).read(start, 1, 'reader');
     strictEqual(changes[0]?.cursor, next);
     repository.git('switch', '-q', '-c', 'theirs', start);
     repository.commit({ [pagePath('60')]: mainPage() });
@@ -174,7 +174,7 @@ describe('what changed in the catalogue', () => {
       `${gone}.${start}.7`,
       `${zeros}.${start}.7`,
     ])
-      await rejects(feed.read(since, { limit: 100 }, 'reader'), { code: 'unknown-cursor' }, since);
+      await rejects(feed.read(since, 100, 'reader'), { code: 'unknown-cursor' }, since);
   });
 
   it('distinguishes texts that can be cursors', () => {
