@@ -55,10 +55,12 @@ export async function typesFromOpenApi(): Promise<string> {
   const names = [
     'BotRecord',
     'BotListElement',
+    'BotListPart',
     'UpdateValues',
     'UpdateAnswer',
     'Problem',
     'latestCount',
+    'botStats',
     'exportLine',
     'CatalogueChanges',
     'CommandsAnswer',

@@ -60,8 +60,11 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .option('--head <revision>', 'with --base: check the merge of this commit into it, without a checkout')
     .option('--fetch <remote>', 'with --head: fetch that commit from this remote or address first')
     .addOption(
-      new Option('--format <format>', 'output: lines, GitHub annotations, or one JSON document')
-        .choices(['text', 'github', 'json'] satisfies CheckFlags['format'][])
+      new Option(
+        '--format <format>',
+        'output: lines, GitHub annotations, or a document: JSON, SARIF, GitLab’s code quality',
+      )
+        .choices(['text', 'github', 'json', 'sarif', 'gitlab'] satisfies CheckFlags['format'][])
         .default('text'),
     )
     .addHelpText('after', '\nExit code: 0 no faults, 1 faults found, 2 the check could not run.')

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { styleText } from 'node:util';
 import { maskTokens } from '../bot/token.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
@@ -5,10 +6,11 @@ import type { CheckReport, Finding, ReportOptions } from '../check/check.ts';
 import { runCommandLineGit } from '../git/run-git.ts';
 import { escapeControls, escapeLine, formatCount } from '../lib/text.ts';
 
-export type ReportFormat = 'text' | 'github' | 'json';
+export type ReportFormat = 'text' | 'github' | 'json' | 'sarif' | 'gitlab';
 
 /**
- * Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document.
+ * Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document, which
+ * may be SARIF or a Code Quality report of GitLab.
  * @param stream where the lines are written; without it they have no colours
  */
 export function printReport(
@@ -32,7 +34,40 @@ export function printReport(
       ].join('\n');
     case 'json':
       return `${formatJson({ files: report.files, faults: report.findings.map(toJsonFinding) })}\n`;
+    case 'sarif':
+      return `${formatJson(toSarif(report.findings.map(toJsonFinding)))}\n`;
+    case 'gitlab':
+      return `${formatJson(report.findings.map(toJsonFinding).map(toCodeQuality))}\n`;
   }
+}
+
+/** Returns a SARIF 2.1.0 log, which code scanning of GitHub and editors read. */
+function toSarif(findings: readonly Finding[]): object {
+  const ids = [...new Set(findings.map(({ rule }) => rule))];
+  const results = findings.map(({ path, line, column, rule, severity, message }) => {
+    const artifactLocation = { uri: path.split('/').map(encodeURIComponent).join('/') };
+    const region = { startLine: line, startColumn: column };
+    const level = severity === 'notice' ? 'note' : severity;
+    const locations = [{ physicalLocation: { artifactLocation, region } }];
+    return { ruleId: rule, level, message: { text: message }, locations };
+  });
+  const driver = { name: 'botshelf', rules: ids.map((id) => ({ id })) };
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }],
+  };
+}
+
+/** Returns an entry of a Code Quality report of GitLab. The fingerprint tells it from all others. */
+function toCodeQuality({ path, line, column, rule, severity, message }: Finding): object {
+  return {
+    description: message,
+    check_name: rule,
+    fingerprint: hash('sha1', JSON.stringify([path, line, column, rule, message])),
+    severity: { error: 'major', warning: 'minor', notice: 'info' }[severity],
+    location: { path, lines: { begin: line } },
+  };
 }
 
 /**

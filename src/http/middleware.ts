@@ -47,12 +47,12 @@ export function handleUnrouted(
       const path = ctx.path.startsWith(`${basePath}/`) ? ctx.path : basePath + ctx.path;
       throw new ProblemError(
         'not-found',
-        `there is nothing at ${JSON.stringify(path.slice(0, 100))}: ${adviseOnCounts(ctx, basePath) ?? advice}`,
+        `there is nothing at ${JSON.stringify(path.slice(0, 100))}: ${adviseOnGuess(ctx, basePath) ?? advice}`,
       );
     }
     const allow = [...allowed, 'OPTIONS'].toSorted().join(', ');
     if (ctx.method !== 'OPTIONS') {
-      const advised = adviseOnCounts(ctx, basePath);
+      const advised = adviseOnGuess(ctx, basePath);
       const detail = `${ctx.method} is not allowed here: use ${allow}${advised ? `; ${advised}` : ''}`;
       throw new ProblemError('method-not-allowed', detail, { headers: { Allow: allow } });
     }
@@ -68,13 +68,30 @@ export function handleUnrouted(
   };
 }
 
-/** Returns the routes of counts where a request may be meant for them: libraries post to other lists in many ways. */
-function adviseOnCounts({ method, path }: Context, basePath: string): string | undefined {
-  const isPost = ['POST', 'PUT', 'PATCH'].includes(method) && /^\/(?:api|bots?)\//.test(path);
-  if (!isPost && !/\/(?:stats|guilds|servers)\/?$/.test(path)) return undefined;
-  const bot = `${basePath}/api/v2/bots/${/\/(\d{1,20})(?:\/|$)/.exec(path)?.[1] ?? 'ID'}`;
-  return `post counts to POST ${bot}/stats, read them at ${bot}/counts`;
+/** Returns the route that a request may be meant for: programs guess the routes that other lists have. */
+function adviseOnGuess({ method, path }: Context, basePath: string): string | undefined {
+  const [, advice] = guesses.find(([guess]) => guess.test(`${method} ${path}`)) ?? [];
+  const id = /\/(\d{1,20})(?:\/|$)/.exec(path)?.[1] ?? 'ID';
+  return advice?.replaceAll('~', `${basePath}/api`).replaceAll('ID', id);
 }
+
+/** Guesses, by the method and the path, and the routes to use instead: `~` is the address of the API, `ID` the id in the path. */
+const guesses: readonly (readonly [guess: RegExp, advice: string])[] = [
+  [/^\w+ \/api\/.*\/commands\/?$/, 'put commands to PUT ~/v2/bots/ID/commands, read them there'],
+  [
+    /^(?:POST|PUT|PATCH) \/(?:api|bots?)\/|\/(?:stats|guilds|servers)\/?$/,
+    'post counts to POST ~/v2/bots/ID/stats, read them there and at ~/v2/bots/ID/counts',
+  ],
+  [/^GET \/(?:api\/.*)?(?:openapi|swagger)/, 'the OpenAPI document is at ~/openapi.json'],
+  [/^GET \/api\/.*search/, 'search with ~/v2/bots?q=WORDS'],
+  [
+    /^GET \/api\/.*(?:user|author|owner)/,
+    'authors are at ~/v2/authors/ID, their bots at ~/v2/bots?author=ID',
+  ],
+  [/^GET \/api\/.*(?:tag|categor)/, 'categories are at ~/v2/categories, their bots at ~/v2/bots?category=ID'],
+  [/^GET \/api\/.*(?:export|dump|\/all\b)/, 'all bots are at ~/v2/export.ndjson'],
+  [/^GET \/api\/.*\/\d{1,20}(?:\/|$)/, 'the bot is at ~/v2/bots/ID'],
+];
 
 /** A read-only copy of a list: it follows the repository, and refuses posts, forms and logins. */
 export interface ReadOnly {

@@ -210,13 +210,13 @@ export function sendProblem(response: ServerResponse, problem: ProblemError): vo
 export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
-    'Date, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, X-Cursor, X-Request-Id, X-Searched-For, X-Total-Count',
+    'Date, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, X-Cursor, X-Request-Id, X-Searched-For, X-Total-Count, X-Unknown-Ids',
 };
 
 const problemHeaders = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
 
 function writeProblem(ctx: Context, problem: ProblemError): void {
-  for (const name of ['ETag', 'Link', 'X-Total-Count', 'X-Searched-For', 'Content-Encoding'])
+  for (const name of ['ETag', 'Link', 'X-Total-Count', 'X-Searched-For', 'X-Unknown-Ids', 'Content-Encoding'])
     ctx.remove(name);
   ctx.status = problem.status;
   ctx.set({ ...problemHeaders, ...problem.headers });

@@ -3,11 +3,11 @@ import type { Context } from 'koa';
 import { isError } from '../lib/errors.ts';
 import { createUnknownBotError } from '../bot/errors.ts';
 import { parseAccountId } from '../bot/commit-message.ts';
-import { parseBotId } from '../bot/id.ts';
+import { type BotId, compareBotIds, parseBotId } from '../bot/id.ts';
 import type { ReadonlyChanges } from '../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../catalogue/lists/authors.ts';
 import { type Author } from '../catalogue/lists/authors.ts';
-import { type QueryTable, refuse } from '../catalogue/lists/parameters.ts';
+import { idsParameter, type QueryTable, refuse } from '../catalogue/lists/parameters.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
@@ -86,10 +86,39 @@ export function readParameters<S, T extends QueryTable<S>>(
   return { values: values as QueryValues<T>, errors };
 }
 
+/** Reads a query as readParameters does. @throws {ProblemError} bad-query, with every error at once */
+export function readQuery<T extends QueryTable>(params: URLSearchParams, table: T): QueryValues<T> {
+  const { values, errors } = readParameters(params, table, null);
+  if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+  return values;
+}
+
 /** The values of a table of parameters; those that were not sent are left out. */
 type QueryValues<T extends QueryTable<never>> = {
   readonly [Name in keyof T]?: Exclude<ReturnType<T[Name]['parse']>, undefined>;
 };
+
+/**
+ * Reads the bots that the parameter `ids` selects, each once, in the order in which they are named: it may be repeated,
+ * and each may have several, with commas. Undefined without the parameter.
+ * @throws {ProblemError} bad-query for an empty value, another text than an id, or more than 100 ids
+ */
+export function readIds(params: URLSearchParams): readonly BotId[] | undefined {
+  const texts = params.getAll('ids').map((text) => ['ids', text]);
+  return readQuery(new URLSearchParams(texts), { ids: idsParameter }).ids;
+}
+
+/** Returns the listed bots among the ids, by id, and names the others in a header of the response. */
+export function pickBots(ctx: Context, bots: Pick<BotIndex, 'get'>, ids: readonly BotId[]): IndexedBot[] {
+  const unknown = ids.filter((id) => bots.get(id) === undefined);
+  if (unknown.length > 0) ctx.set('X-Unknown-Ids', unknown.join());
+  return ids.flatMap((id) => bots.get(id) ?? []).toSorted((a, b) => compareBotIds(a.id, b.id));
+}
+
+/** @throws {ProblemError} bad-query, about the parameter `ids` */
+export function refuseIds(detail: string): never {
+  throw ProblemError.ofErrors('bad-query', [{ pointer: '?ids', detail }]);
+}
 
 export interface BodyRules {
   /** The media type, and its name in messages. */
@@ -201,7 +230,7 @@ export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): Indexed
   if (id === undefined) {
     throw new ProblemError(
       'unknown-bot',
-      `${JSON.stringify(text.slice(0, 60))} is not a bot ID: use 1 to 20 digits`,
+      `${JSON.stringify(text.slice(0, 60))} is not a bot ID: use 1 to 20 digits, or search with /api/v2/bots?q=WORDS`,
     );
   }
   const bot = bots.get(id);

@@ -107,3 +107,9 @@ export function createBoundedFetch({
     return new Response(response.body?.pipeThrough(limit) ?? null, response);
   };
 }
+
+/** Returns the address that a contact links to; undefined for plain text. */
+export function toContactAddress(contact: string): string | undefined {
+  if (/^https:\/\//i.test(contact) && parseUrl(contact)) return contact;
+  return /^[^\s@/]+@[^\s@/]+\.[^\s@/.]+$/.test(contact) ? `mailto:${contact}` : undefined;
+}

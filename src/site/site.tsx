@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { trackRemovedBots } from '../catalogue/changes/bot-changes.ts';
+import { nothingBlocked } from '../catalogue/settings/blocked.ts';
 import type { Origin } from '../git/hosts.ts';
 import { formPaths } from '../http/middleware.ts';
 import type { ReportError } from '../http/problem.ts';
@@ -12,6 +13,8 @@ import { addBotPages } from './bot/bot-page.tsx';
 import { addComparePage } from './bot/compare-page.tsx';
 import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
 import { addShareRoutes } from './bot/share.tsx';
+import { addWatchPage } from './bot/watch-page.tsx';
+import { createWatchReader } from './bot/watched-bots.ts';
 import { addChangesPage } from './changes/changes-page.tsx';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
 import { addFeedsPage } from './discover/feeds-page.tsx';
@@ -35,6 +38,8 @@ import { createNamedLinks, createRepositoryLinks } from './page/repository-links
 
 /** The settings of the service that pages depend on. */
 export interface SiteConfig {
+  /** The private block list that replaces the catalogue's; null for the catalogue's own. */
+  readonly blocked: string | null;
   readonly contact: string | null;
   readonly demo: object | null;
   readonly dev: boolean;
@@ -94,7 +99,7 @@ export interface Pages {
   readonly live: LivePreview | null;
 }
 
-interface SiteParts extends FeedsOptions {
+interface SiteParts extends Omit<FeedsOptions, 'readWatched'>, Pick<Catalogue, 'blocked'> {
   readonly config: SiteConfig;
   readonly store: Catalogue['store'];
 }
@@ -107,10 +112,14 @@ export function createPages(parts: SiteParts): Pages {
   const pages = new Router();
   const live = config.dev ? new LivePreview(store) : null;
   live?.addRoute(pages);
-  addDiscoverRoutes(pages, parts, config.securityContact);
+  const removedAt = trackRemovedBots(store, parts.changes);
+  const publicBlocked = config.blocked === null ? parts.blocked : { current: nothingBlocked };
+  const readWatched = createWatchReader({ ...parts, publicBlocked, removedAt });
+  addDiscoverRoutes(pages, { ...parts, readWatched }, config.securityContact);
+  addWatchPage(createPageAdder(pages, parts), parts, readWatched);
   addOpenPages(pages, parts);
   const listNear = createNearLister(new FrontLists(parts), site);
-  const refuseRemoved = refuseRemovedBots(parts, trackRemovedBots(store, parts.changes), listNear);
+  const refuseRemoved = refuseRemovedBots(parts, removedAt, listNear);
   const showErrors: Pages['showErrors'] = (report) => showErrorPages(parts, report, listNear);
   return { assets, pages, showErrors, refuseRemoved, live };
 }

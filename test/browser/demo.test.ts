@@ -133,6 +133,7 @@ describe('botshelf demo', function () {
       '/ /?sort=popular /?q=music /?q=zzzz /categories /categories/music /collections /collections/first-server /about /docs /feeds /add/collection /add /my-bots /review /review?tab=attention';
     const ofBot = ['', '/edit', '/translate', '/changes', '/report'].map((end) => `/bots/${id}${end}`);
     const paths = [...fixed.split(' '), proposal, ...ofBot, `/compare?bots=${compared.join()}`];
+    paths.push(`/watch?ids=${bots.map(({ id }) => id).join()}`);
     for (const path of paths)
       // Russian has the largest pages, because its letters have two bytes.
       for (const locale of ['en', 'ru']) {

@@ -126,6 +126,31 @@ needs('chromium', describe)('lists of bots', function () {
     await checkAtWidths(scripted, 'comparison', [1280, 320]);
   });
 
+  it('are watched: a form without scripts finds bots by their names, and each can be removed', async () => {
+    const viewport = { width: 390, height: 800 };
+    const page = await openBrowserPage({ baseURL: service.address, javaScriptEnabled: false, viewport });
+    await page.goto('/watch');
+    await page.getByLabel('one a line').fill('Showcase\nNota\nNobody');
+    await page.getByRole('button', { name: 'Watch these bots' }).click();
+    await page.getByText('Not in this list, or no longer: Nobody').waitFor();
+    await page.getByRole('link', { name: 'Remove Nota' }).click();
+    await page.waitForURL('/watch?ids=1');
+    await page.getByLabel('one a line').fill('velvet room');
+    await page.getByRole('button', { name: 'Watch these bots' }).click();
+    await page.waitForURL('/watch?ids=1,4');
+    const scripted = await open('/watch', 390);
+    for (const locale of ['en', 'ar', 'de']) {
+      await scripted.goto(`/watch?ids=1,2,3,4&bots=Nobody&locale=${locale}`);
+      await checkAtWidths(scripted, `watched bots ${locale}`, [1280, 390, 320]);
+    }
+    await scripted.evaluate("document.documentElement.style.fontSize = '200%'");
+    for (const width of [1280, 360]) {
+      await scripted.setViewportSize({ width, height: 800 });
+      if (width === 1280) deepStrictEqual(await scripted.evaluate(brokenWords()), []);
+      strictEqual(await excessWidth(scripted), 0, `${width}`);
+    }
+  });
+
   it('lead to comparisons that fit a phone: two bots beside each other without a broken word, more scroll by themselves', async () => {
     const page = await open('/compare?bots=1,2&locale=de', 390);
     deepStrictEqual(await page.evaluate(brokenWords(99)), []);

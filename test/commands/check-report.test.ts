@@ -61,8 +61,11 @@ describe('no line of a report', () => {
   it('has such a command in JSON, which says the same nevertheless', () => {
     fc.assert(
       fc.property(findings, (findings) => {
-        const report = printReport({ files: 1, findings }, 'json');
-        for (const line of linesOf(report)) ok(!/##\w*\[|^\s*(?:::|#)/.test(line), line);
+        const [report = ''] = (['json', 'sarif', 'gitlab'] as const).map((format) => {
+          const printed = printReport({ files: 1, findings }, format);
+          for (const line of linesOf(printed)) ok(!/##\w*\[|^\s*(?:::|#)/.test(line), line);
+          return printed;
+        });
         const { faults } = JSON.parse(report) as { faults: Finding[] };
         deepStrictEqual(
           faults.map(({ path, message }) => [path, message]),

@@ -134,6 +134,52 @@ describe('botshelf check', () => {
     deepStrictEqual([faults[0]?.['path'], faults[0]?.['severity']], ['bots/001/x.md', 'error']);
   });
 
+  /** A fault within a file, and one of a file whose name is no address. */
+  const faulty = { 'bots/001/a b%.md': '', 'bots/001/1.en.md': mainPage({ category: 'fnu' }) };
+  const faults = [
+    { path: 'bots/001/1.en.md', line: 8, column: 15, rule: 'enum', message: /^category: "fnu" / },
+    { path: 'bots/001/a b%.md', line: 1, column: 1, rule: 'stray-file', message: /: / },
+  ];
+
+  it('prints SARIF 2.1.0', async () => {
+    const { code, stdout } = await botshelf(catalogue(faulty), ['check', '--format=sarif']);
+    const { version, runs } = JSON.parse(stdout) as Sarif;
+    deepStrictEqual([code, version, runs.length], [1, '2.1.0', 1]);
+    const [{ tool, columnKind, results }] = runs;
+    deepStrictEqual(tool.driver, { name: 'botshelf', rules: faults.map(({ rule }) => ({ id: rule })) });
+    strictEqual(columnKind, 'utf16CodeUnits');
+    strictEqual(results.length, 2);
+    for (const [i, { path, line, column, rule, message }] of faults.entries()) {
+      const { message: shown, ...result } = results[i] ?? { message: { text: '' } };
+      match(shown.text, message);
+      const artifactLocation = { uri: encodeURI(path) };
+      const region = { startLine: line, startColumn: column };
+      const locations = [{ physicalLocation: { artifactLocation, region } }];
+      deepStrictEqual(result, { ruleId: rule, level: 'error', locations });
+    }
+  });
+
+  it('prints what GitLab shows as code quality', async () => {
+    const root = catalogue(faulty);
+    const { code, stdout } = await botshelf(root, ['check', '--format=gitlab']);
+    const entries = JSON.parse(stdout) as CodeQuality[];
+    deepStrictEqual([code, entries.length], [1, 2]);
+    for (const [i, { path, line, rule, message }] of faults.entries()) {
+      const { description, fingerprint, ...entry } = entries[i] ?? { description: '', fingerprint: '' };
+      match(description, message);
+      match(fingerprint, /^[0-9a-f]{40}$/);
+      const location = { path, lines: { begin: line } };
+      deepStrictEqual(entry, { check_name: rule, severity: 'major', location });
+    }
+    strictEqual(new Set(entries.map(({ fingerprint }) => fingerprint)).size, 2);
+    strictEqual((await botshelf(root, ['check', '--format=gitlab'])).stdout, stdout);
+    deepStrictEqual(await botshelf(catalogue(good), ['check', '--format=gitlab']), {
+      code: 0,
+      stdout: '[]\n',
+      stderr: '',
+    });
+  });
+
   it('ends with 2 and one line that says what to do when it cannot check', async () => {
     const root = catalogue(good);
     const cases: [string[], RegExp, Record<string, string>?][] = [
@@ -160,3 +206,19 @@ describe('botshelf check', () => {
     }
   });
 });
+
+interface Sarif {
+  readonly version: string;
+  readonly runs: readonly [
+    {
+      readonly tool: { readonly driver: object };
+      readonly columnKind: string;
+      readonly results: readonly { readonly message: { readonly text: string } }[];
+    },
+  ];
+}
+
+interface CodeQuality {
+  readonly description: string;
+  readonly fingerprint: string;
+}

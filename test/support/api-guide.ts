@@ -72,7 +72,9 @@ export function fillGuide(
   problems: ReadonlyMap<string, Problem>,
 ): string {
   const written = listExamples(replacePart(guide, 'routes', '')).map(({ command }) => command);
-  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+  // An image is no JSON, and its path is that in the record of a bot.
+  const paths = Object.entries(document.paths).filter(([path]) => path.startsWith('/api/'));
+  const routes = paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
       formatRoute(document, `${method.toUpperCase()} ${path}`, operation, written),
     ),
@@ -128,12 +130,17 @@ function formatRoute(
 ): string {
   const { summary, description = '', responses } = operation;
   const title = route.replaceAll(/\{(\w+)\}/g, ':$1');
+  const head = [`### ${summary}`, `<details>\n<summary><code>${title}</code></summary>`, description];
+  if (description.startsWith('The same as')) return [...head, '</details>\n'].join('\n\n');
   const parameters = listParameters(document, operation);
-  // The guide explains ETags once, for all reads.
-  const others = parameters.filter(({ name, in: place }) => place !== 'path' && name !== 'If-None-Match');
+  // The guide explains ETags once, for all reads and for all posts.
+  const others = parameters.filter(
+    ({ name, in: place }) => place !== 'path' && !/^If-(?:None-)?Match$/.test(name),
+  );
   const [good = [], errors = []] = [false, true].map((wanted) =>
     Object.entries(responses).filter(
-      ([status]) => isError(status) === wanted && status !== 'default' && status !== '304',
+      // The guide explains 202 once, for all posts.
+      ([status]) => isError(status) === wanted && !['default', '202', '304'].includes(status),
     ),
   );
   const own = errors
@@ -142,9 +149,7 @@ function formatRoute(
   const command = formatCommand(title, route.replace(/.* /, ''), operation, parameters);
   const example = written.includes(command) ? '[An example](#three-requests).' : formatBlock(command, '{}\n');
   return [
-    `### ${summary}`,
-    `<details>\n<summary><code>${title}</code></summary>`,
-    description,
+    ...head,
     ...(others.length === 0 ? [] : formatParameters(others, document.components.schemas)),
     ...good.map(([status, response]) => {
       const { responses } = document.components;
@@ -152,7 +157,7 @@ function formatRoute(
       return `**${status}** ${described?.description ?? ''}`;
     }),
     ...(own.length === 0 ? [] : [`[Errors](#errors): ${own.join(', ')}.`]),
-    ...(description.startsWith('The same as') ? [] : [example]),
+    example,
     '</details>\n',
   ].join('\n\n');
 }

@@ -31,6 +31,11 @@ export function hostedBot(i: number): string {
   return String(7 + (i % botCount));
 }
 
+/** Returns the ids of a hundred bots. */
+function hostedBots(i: number): string {
+  return Array.from({ length: 100 }, (_, n) => hostedBot(i * 100 + n)).join();
+}
+
 type Make<T> = (i: number) => T;
 
 /** Queries that search, as bad as they can be. */
@@ -89,7 +94,7 @@ const form = (path: string, toPath: Make<string>, ...more: Make<string>[]): Rout
 /** The routes whose path is always the same, and that have no parameters of their own. */
 const plainPaths = `
   /categories /api/v2/categories /.well-known/security.txt /api /api/openapi.json /api/v1/bots
-  /api/v2 /api/v2/counts/history.csv /api/v2/counts /api/v2/export.ndjson
+  /api/v2 /api/v2/counts/history.csv /api/v2/counts /api/v2/counts.csv /api/v2/export.ndjson
   /api/v2/export.ndjson.gz /apple-touch-icon.png /about /docs /docs/bots /docs/lists /docs/errors
   /docs/changelog /docs/consumers /docs/javascript /docs/python /docs/post /docs.md /docs/bots.md
   /docs/lists.md /docs/errors.md /docs/changelog.md /docs/consumers.md /docs/javascript.md
@@ -149,6 +154,11 @@ export const routes: RouteTable = {
     (i) => `/compare?bots=${[0, 1, 2, 3].map((n) => hostedBot(i * 7919 + n * 31)).join()}`,
     (i) => `/compare?bots=${hostedBot(i)}${',1'.repeat(7000)}`,
   ],
+  'GET /watch': [
+    (i) => `/watch?ids=${hostedBots(i)}`,
+    (i) => `/watch?bots=${Array.from({ length: 100 }, (_, n) => `name${i * 100 + n}`).join('%0A')}`,
+  ],
+  'GET /feeds/watch.atom': [(i) => `/feeds/watch.atom?ids=${hostedBots(i)}&locale=x-a${i}`],
   'GET /authors/:id': [() => `/authors/${maintainer}`, (i) => `/authors/${maintainer}?locale=x-a${i}`],
   'GET /authors/:id/attention.atom': [(i) => `/authors/${maintainer}/attention.atom?locale=x-a${i}`],
   'GET /bots': [(i) => `/bots?locale=x-a${i}`],
@@ -179,6 +189,8 @@ export const routes: RouteTable = {
   'POST /api/v2/bots/:id/stats': [(i) => `/api/v2/bots/${hostedBot(i)}/stats`],
   'GET /api/v2/bots/:id/changes': [(i) => `/api/v2/bots/${hostedBot(i)}/changes`],
   'GET /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
+  'POST /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
+  'GET /api/v2/bots/:id/stats': [(i) => `/api/v2/bots/${hostedBot(i)}/stats`],
   'PUT /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
   'GET /api/v2/bots/:id/counts': [(i) => `/api/v2/bots/${hostedBot(i)}/counts?from=${2017 + (i % 9)}-01-01`],
   'GET /api/v2/changes': [(i) => `/api/v2/changes?limit=${i + 1}`],

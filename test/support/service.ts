@@ -130,7 +130,7 @@ function schemaOf(path: string, response: Response, method = 'GET'): SchemaName 
   if (pathname.endsWith('.ndjson')) return undefined;
   ok(response.headers.get('content-type')?.startsWith('application/json'));
   if (method === 'POST') return 'update-answer';
-  if (/\/(?:counts|collections|commands)$/.test(pathname)) return undefined;
+  if (/\/(?:counts|collections|commands|stats)$/.test(pathname)) return undefined;
   if (pathname === '/api/v2/changes') return 'catalogue-changes';
   if (pathname.endsWith('/changes')) return 'change-record';
   if (pathname.startsWith('/api/v2/authors')) return 'author';

@@ -129,6 +129,13 @@ class LatestCount(TypedDict):
     reportedAt: str
 
 
+class BotStats(TypedDict):
+    """In how many servers a bot is, and when it said so. Both are None for a bot without a count."""
+
+    server_count: Optional[int]
+    countedAt: Optional[str]
+
+
 class FileText(TypedDict):
     path: str
     text: str
@@ -233,8 +240,17 @@ class Client:
         address = f"{self._address_of(bot_id)}/commands"
         return self._request(address, _has("commands"), body, _to_secret(token), "PUT")[0]
 
+    def stats(self, bot_id: Union[int, str]) -> BotStats:
+        """Returns the latest count of a bot. :raises BotshelfError:"""
+        return self._read(f"{self._address_of(bot_id)}/stats", _has("server_count"))[0]
+
     def list(self, limit: float = math.inf, **query: Any) -> Iterator[BotListElement]:
-        """Yields the bots of a query, without their pages: all, or ``limit`` of them. :raises BotshelfError:"""
+        """Yields the bots of a query, without their pages: all, or ``limit`` of them.
+
+        With ``fields``, such as ``"id,count"``, each has those keys only. ``ids`` selects at most 100 bots.
+
+        :raises BotshelfError:
+        """
         left = limit
         search: Optional[str] = _format_query({**query, "limit": min(limit, 100)})
         while search is not None:
@@ -248,9 +264,14 @@ class Client:
             found = re.search(r'<[^>?]*(\?[^>]*)>; *rel="?next\b', headers.get("Link", ""))
             search = found[1] if found and left > 0 else None
 
-    def counts(self, since: Optional[str] = None) -> dict[str, LatestCount]:
-        """Returns the latest counts by bot: all, or those reported later than ``since``. :raises BotshelfError:"""
-        address = f"{self._address}/counts{_format_query({'since': since})}"
+    def counts(
+        self, since: Optional[str] = None, ids: Optional[Iterable[Union[int, str]]] = None
+    ) -> dict[str, LatestCount]:
+        """Returns the latest counts by bot: all, those of ``ids``, or those reported later than ``since``.
+
+        :raises BotshelfError:
+        """
+        address = f"{self._address}/counts{_format_query({'since': since, 'ids': ids})}"
         return self._read(address, lambda counts: _has()(counts) and all(map(_has("reportedAt"), counts.values())))[0]
 
     def export(self) -> Export:
@@ -269,6 +290,7 @@ class Client:
         self,
         since: Optional[str] = None,
         *,
+        ids: Optional[Iterable[Union[int, str]]] = None,
         interval: float = 300,
         on_error: Optional[Callable[[Exception], object]] = None,
     ) -> Iterator[CatalogueChanges]:
@@ -278,15 +300,17 @@ class Client:
         starts again.
 
         :param since: the cursor after which the changes begin, from an export or a page of changes; now by default
+        :param ids: only these bots, at most 100; all by default
         :param interval: seconds between two requests; up to a tenth more passes
         :param on_error: gets what is retried; prints the message by default
         :raises BotshelfError: with status 410 if the history was rewritten: export again
         """
         interval = _to_interval(interval, 300)
+        only = None if ids is None else list(ids)
         failures = 0
         while True:
             try:
-                address = f"{self._address}/changes{_format_query({'since': since})}"
+                address = f"{self._address}/changes{_format_query({'since': since, 'ids': only})}"
                 page = self._request(address, _has("changes", "next"))[0]
             except BotshelfError as error:
                 # No request of ours makes a 404: the service is not there for a while.
@@ -703,6 +727,9 @@ def _back_off(interval: float, failures: int, error: Exception) -> float:
 
 def _format_query(query: dict[str, Any]) -> str:
     pairs = {name: _to_text(value) for name, value in query.items() if value is not None}
+    if not isinstance(pairs.get("ids", ""), str):
+        # A hundred ids would be too many parameters.
+        pairs["ids"] = ",".join(map(str, pairs["ids"]))
     return "?" + urlencode(pairs, doseq=True)
 
 

@@ -210,6 +210,59 @@ export interface BotListElement {
   website: string | null;
 }
 /**
+ * The keys of a bot that `fields` names.
+ */
+export interface BotListPart {
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  id?: string;
+  authors?: Authors;
+  cachedImages?: CachedImages;
+  category?: Category;
+  /**
+   * Locale → the bot in that language, the default locale first.
+   */
+  contents?: {
+    [k: string]: {
+      /**
+       * What the bot does, in a sentence: one line of visible text.
+       */
+      description: string;
+      /**
+       * What the bot is called: one line of visible text.
+       */
+      name: string;
+    };
+  };
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  created?: number;
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  edited?: number;
+  codehost?: FullCodehost;
+  images?: FullImages;
+  /**
+   * An absolute https address without user name or password; a new one is in ASCII.
+   */
+  invite?: string;
+  legacy?: boolean;
+  nsfw?: boolean;
+  oauth?: string | null;
+  /**
+   * A fixed random number for shuffled lists.
+   */
+  random?: number;
+  support?: string | null;
+  trigger?: FullTrigger;
+  verified?: boolean;
+  website?: string | null;
+  count?: number | null;
+}
+/**
  * The keys to change, with their new values.
  */
 export interface UpdateValues {
@@ -294,6 +347,13 @@ export interface LatestCount {
   reportedAt: string;
 }
 /**
+ * The count of a bot, as posting libraries read it.
+ */
+export interface BotStats {
+  server_count: number | null;
+  countedAt: string | null;
+}
+/**
  * A file of a bot.
  */
 export interface FileText {
@@ -360,6 +420,12 @@ export interface ListQuery {
    */
   q?: string;
   /**
+   * Only these bots: up to 100 ids, with commas or repeated. Without it, all.
+   *
+   * Items: A bot or account id. Always a string: a number would lose digits.
+   */
+  ids?: string[];
+  /**
    * Bots in this category; repeat the parameter for several. Without it, all.
    */
   category?: Category[];
@@ -408,7 +474,7 @@ export interface ListQuery {
    */
   after?: string;
   /**
-   * The keys to return, separated by commas. `count` is one, too, and null for a bot without one. Without it, all but pages and count.
+   * The keys to return, separated by commas. `count` is one, too, and null for a bot without one: exact with `ids` or a `limit` up to 100, else a second old at most. Without it, all but pages and count.
    */
   fields?: string;
 }

@@ -1,6 +1,8 @@
 import type {
   BotListElement,
+  BotListPart,
   BotRecord,
+  BotStats,
   CatalogueChanges,
   CommandsAnswer,
   ExportLine,
@@ -26,10 +28,16 @@ export interface ClientOptions {
 export interface Client {
   /** Returns a bot with its pages. @throws {BotshelfError} */
   read(id: string): Promise<BotRecord>;
-  /** Yields the bots of a query, without their pages: all, or `limit` of them. @throws {BotshelfError} */
-  list(query?: Omit<ListQuery, 'fields'>): AsyncGenerator<BotListElement, void, undefined>;
-  /** Returns the latest counts by bot: all, or those reported later than `since`. @throws {BotshelfError} */
-  counts(query?: { readonly since?: string }): Promise<Record<string, LatestCount>>;
+  /** Returns the latest count of a bot: both values are null without one. @throws {BotshelfError} */
+  stats(id: string): Promise<BotStats>;
+  /**
+   * Yields the bots of a query, without their pages: all, or `limit` of them; with `fields`, each has those keys only.
+   * @throws {BotshelfError}
+   */
+  list(query: ListQuery & { fields: string }): AsyncGenerator<BotListPart, void, undefined>;
+  list(query?: ListQuery & { fields?: undefined }): AsyncGenerator<BotListElement, void, undefined>;
+  /** Returns the latest counts by bot: all, those of `ids`, or those reported later than `since`. @throws {BotshelfError} */
+  counts(query?: CountsQuery): Promise<Record<string, LatestCount>>;
   /** Returns all bots with their pages and files, which are read as they come. @throws {BotshelfError} */
   export(): Promise<Export>;
   /**
@@ -42,6 +50,11 @@ export interface Client {
   post(id: string, token: string | undefined, values: UpdateValues): Promise<UpdateAnswer>;
   /** Puts the commands of a bot in place of those it had. What is returned is saved. @throws {BotshelfError} */
   putCommands(id: string, token: string | undefined, commands: Commands): Promise<CommandsAnswer>;
+}
+
+export interface CountsQuery {
+  readonly since?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** Commands as Discord's API or discord.js has them: a list, or a collection by id. */
@@ -58,6 +71,8 @@ export interface Export {
 export interface ChangesOptions {
   /** The cursor after which the changes begin, from an export or a page of changes; without it they begin now. */
   readonly since?: string | undefined;
+  /** Only these bots, at most 100; all if left out. */
+  readonly ids?: readonly string[];
   /** Milliseconds between two requests; five minutes. Up to a tenth more passes. */
   readonly intervalMs?: number;
   /** Ends the changes when it aborts. */
@@ -138,7 +153,8 @@ export function createClient(options: ClientOptions): Client {
     await retry(async () => await request(options, address, isExpected));
   return {
     read: async (id) => (await read(toBotAddress(id), has('contents'))).json as BotRecord,
-    async *list({ limit = Number.POSITIVE_INFINITY, ...query } = {}) {
+    stats: async (id) => (await read(`${toBotAddress(id)}/stats`, has('server_count'))).json as BotStats,
+    async *list({ limit = Number.POSITIVE_INFINITY, ...query }: ListQuery = {}) {
       // It may be a BigInt where types are not checked.
       let left = Number(`${limit}`);
       let search: string | undefined = formatQuery({ ...query, limit: Math.min(left, 100) });
@@ -157,6 +173,7 @@ export function createClient(options: ClientOptions): Client {
     export: async () => await retry(async () => await startExport(options, `${api}/export.ndjson`)),
     async *changes({
       since,
+      ids,
       intervalMs = 0,
       signal,
       onError = printError('The changes were not read'),
@@ -169,7 +186,7 @@ export function createClient(options: ClientOptions): Client {
         let page: CatalogueChanges | undefined;
         let waitMs = everyMs * (1 + Math.random() / 10);
         try {
-          const address = `${api}/changes${formatQuery({ since: cursor })}`;
+          const address = `${api}/changes${formatQuery({ since: cursor, ids })}`;
           page = (await request(options, address, has('changes', 'next'))).json as CatalogueChanges;
           if (page.more) waitMs = 0;
           failures = 0;
@@ -399,8 +416,9 @@ function printError(failure: string): (error: unknown) => void {
   };
 }
 
-function formatQuery(query: ListQuery & { readonly since?: string | undefined }): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
+function formatQuery({ ids, ...query }: Omit<ListQuery, 'ids'> & CountsQuery): string {
+  // A hundred ids would be too many parameters.
+  const pairs = Object.entries({ ...query, ids: ids?.join() }).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => (one === undefined ? [] : [[name, String(one)]])),
   );
   return `?${String(new URLSearchParams(pairs))}`;

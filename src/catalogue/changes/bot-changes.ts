@@ -119,17 +119,21 @@ const maxReviewCommits = 20;
 
 /** A recent change that matters to people who trust a bot. */
 export interface TrustChange {
-  /** `permission`: the bot asks for these. `author`: these accounts became authors. `bot`: the invite link adds another bot. */
-  readonly kind: 'permission' | 'author' | 'bot' | 'nsfw';
+  /**
+   * `permission`: the bot asks for these. `author`: these accounts became authors. `bot`: the invite link adds another
+   * bot. `source`: the source code is no longer named.
+   */
+  readonly kind: (typeof trustKinds)[number];
   /** Names of permissions (bits if unknown), or ids of accounts. */
   readonly values: readonly string[];
+  readonly commit: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
 /**
  * Reads the changes of trust in a bot in the last 90 days, newest first: new permissions, new authors, another bot in
- * the invite link, marked as for adults. The commits before the newest 50 count as one commit, and so does a merged
+ * the invite link, marked as for adults, source closed. The commits before the newest 50 count as one commit, and so does a merged
  * pull request. A return to the first bot's invite link is not a change.
  * @throws {GitError}
  */
@@ -158,17 +162,18 @@ export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promi
     trustKinds.flatMap((kind): TrustChange[] => {
       const added = facts.filter((fact) => fact.startsWith(`${kind} `) && sources.get(fact) === commit);
       if (added.length === 0) return [];
-      return [{ kind, values: added.map((fact) => fact.slice(kind.length + 1)), since: commit.time }];
+      const values = added.map((fact) => fact.slice(kind.length + 1));
+      return [{ kind, values, commit: commit.id, since: commit.time }];
     }),
   );
 }
 
 const trustDays = 90;
-const trustKinds = ['permission', 'bot', 'author', 'nsfw'] as const;
+const trustKinds = ['permission', 'bot', 'author', 'nsfw', 'source'] as const;
 
 /** Returns the facts of a bot that matter for trust, as `<kind> <value>`; undefined without a main page. */
 function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined {
-  const { invite, authors, nsfw } = readMainData(files);
+  const { invite, authors, nsfw, codehost } = readMainData(files);
   if (typeof invite !== 'string') return undefined;
   const { groups, unknownBits } = comparePermissions(invite, '');
   const permissions = [...groups.flatMap((group) => group.permissions), ...unknownBits];
@@ -177,7 +182,13 @@ function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined 
     `bot ${toInviteKey(invite)}`,
     ...(Array.isArray(authors) ? authors.map((author) => `author ${author}`) : []),
     ...(nsfw === true ? ['nsfw '] : []),
+    ...(namesSource(codehost) ? [] : ['source ']),
   ]);
+}
+
+function namesSource(codehost: unknown): boolean {
+  const { owner, repo } = (codehost ?? {}) as Partial<Record<string, unknown>>;
+  return typeof owner === 'string' && typeof repo === 'string';
 }
 
 /** The changes of one page of a bot. */
@@ -268,6 +279,12 @@ export function compareInvites(before: readonly PageFile[], after: readonly Page
 /** Returns the front matter of the main page; empty if it cannot be read. */
 export function readMainData(files: readonly PageFile[]): PageData {
   return files.filter(isReadable).find(isMainPage)?.page.data ?? {};
+}
+
+/** Returns the front matter that the main page of a removed bot had last; empty if it is unknown. @throws {GitError} */
+export async function readRemovedData(index: ReadonlyChanges, id: BotId): Promise<PageData> {
+  const [last] = await index.listSteps(id);
+  return last ? readMainData((await index.read(id, last)).before) : {};
 }
 
 /**

@@ -130,15 +130,21 @@ export class ChangeFeed implements BranchConsumer {
    * cursor (most are at the tip) share one read.
    * @param since a text that passes `isChangeCursor`
    * @param client the address that requests them
+   * @param ids the only bots; all if left out
    * @throws {BotshelfError} unknown-cursor, queue-full
    * @throws {GitError}
    */
-  async read(since: string, limit: number, client: string): Promise<ChangesAfter & Current> {
+  async read(
+    since: string,
+    limit: number,
+    client: string,
+    ids?: readonly BotId[],
+  ): Promise<ChangesAfter & Current> {
     const read = async (): Promise<ChangesAfter> =>
       this.tip === since
         ? { changes: [], next: since }
-        : await this.#queue.run(client, async () => await this.#readNow(since, limit));
-    return await this.#options.cache.get(`changes ${since} ${limit}`, read, {
+        : await this.#queue.run(client, async () => await this.#readNow(since, limit, ids));
+    return await this.#options.cache.get(`changes ${since} ${limit} ${ids?.join()}`, read, {
       inputs: [() => this.tip],
       isExact: true,
       sizeOf: ({ changes }) =>
@@ -146,14 +152,14 @@ export class ChangeFeed implements BranchConsumer {
     });
   }
 
-  async #readNow(since: string, limit: number): Promise<ChangesAfter> {
+  async #readNow(since: string, limit: number, ids?: readonly BotId[]): Promise<ChangesAfter> {
     const repository = await this.#options.repositoryOpener.open();
     const changes: ChangesAfter['changes'][number][] = [];
     let next = since;
     let steps = 0;
     const slice = new TimeSlice();
     for await (const { from, to, time, after } of listSteps(repository, since, this.tip ?? since)) {
-      for await (const bot of listChangedBots(repository, from, to, parseBotId(after))) {
+      for await (const bot of listChangedBots(repository, from, to, parseBotId(after), ids)) {
         if (changes.length === limit) return { changes, next };
         if (slice.isOver) await slice.next();
         next = `${from}.${to}.${bot.id}`;
@@ -252,6 +258,7 @@ export interface ChangedBot {
  * few folders are in memory at a time.
  * @param from null for the empty history
  * @param after the bot to continue after; the first one if left out
+ * @param ids the only bots; all if left out
  * @throws {GitError}
  */
 export async function* listChangedBots(
@@ -259,10 +266,15 @@ export async function* listChangedBots(
   from: string | null,
   to: string,
   after?: BotId,
+  ids?: readonly BotId[],
 ): AsyncGenerator<ChangedBot> {
+  const wanted = ids && new Set<string>([...ids, ...ids.map(folderOf)]);
   const [before, now] = [await readTop(repository, from), await readTop(repository, to)];
   const folders = listDifferent(before, now).filter(
-    (folder) => isFolderName(folder) && (after === undefined || folder >= folderOf(after)),
+    (folder) =>
+      isFolderName(folder) &&
+      (after === undefined || folder >= folderOf(after)) &&
+      wanted?.has(folder) !== false,
   );
   for await (const [folder, files, newFiles] of readFolders(repository, folders, before, now)) {
     const bots = new Map<BotId, PageBlobs[]>();
@@ -272,7 +284,7 @@ export async function* listChangedBots(
       if (!('id' in place) || page.before === page.after) continue;
       const { id, locale } = place;
       const isGiven = after !== undefined && folder === folderOf(after) && `${id}.` <= `${after}.`;
-      if (!isGiven) bots.set(id, [...(bots.get(id) ?? []), { locale, ...page }]);
+      if (!isGiven && wanted?.has(id) !== false) bots.set(id, [...(bots.get(id) ?? []), { locale, ...page }]);
     }
     for (const [id, pages] of bots) {
       // Skips the commands of a bot that has no page.

@@ -40,8 +40,10 @@ export interface PageOfBots extends BestBots, QueryReading {
   readonly splitWords: WordSplitter;
 }
 
+type PageOfList = Pick<PageOfBots, 'bots' | 'total' | 'next' | 'corrected'>;
+
 /** A list as JSON: an array with one element per bot or file. */
-export interface List extends Pick<PageOfBots, 'total' | 'next' | 'corrected'> {
+export interface List extends Omit<PageOfList, 'bots'> {
   readonly digest: string;
   /** The whole list, or pieces that are generated for each response. */
   readonly body: Buffer | Pieces;
@@ -122,18 +124,30 @@ export class Lists {
     });
   }
 
-  /** Returns a page as JSON, built once per version of the index. @throws {BotshelfError} queue-full */
+  /**
+   * Returns a page as JSON, built once per version of the index. A short one has the current counts.
+   * @throws {BotshelfError} queue-full
+   */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
-    const build = async (): Promise<List> => {
-      const slice = new TimeSlice();
-      return await buildList(
-        await this.#select(query, slice),
-        createElementForm(query.fields, this.#counts),
-        slice,
-      );
-    };
-    const run = async (): Promise<List> => await this.#run(client, query, build);
-    return await this.#keep(`list v2 ${JSON.stringify(query)}`, this.#inputsOf(query), run);
+    const { fields, ...selection } = query;
+    const select = async (): Promise<PageOfBots> => await this.#select(query, new TimeSlice());
+    const build = async (page: PageOfList): Promise<List> =>
+      await buildList(page, createElementForm(fields, this.#counts), new TimeSlice());
+    const isShort = query.ids !== undefined || (query.limit ?? Infinity) <= maxExactCounts;
+    let inputs = this.#inputsOf(query);
+    let make = async (): Promise<List> =>
+      await this.#run(client, query, async () => await build(await select()));
+    if (isShort && fields?.includes('count')) {
+      const selectPage = async (): Promise<PageOfList> => {
+        const { bots, total, next, corrected } = await this.#run(client, query, select);
+        return { bots, total, next, corrected };
+      };
+      const keeping = { inputs: this.#inputsOf(selection), isExact: true };
+      const page = await this.#cache.get(`page ${JSON.stringify(selection)}`, selectPage, keeping);
+      inputs = [page.current, this.#inputOfCounts(page.bots)];
+      make = async () => await build(page);
+    }
+    return await this.#keep(`list v2 ${JSON.stringify(query)}`, inputs, make);
   }
 
   /**
@@ -275,7 +289,7 @@ export class Lists {
     const { weaker: _weaker, after: _after, limit: _limit, fields: _fields, ...wanted } = query;
     const { key, descending } = query.sort ?? byId;
     const filter = async (): Promise<Filtered> => {
-      const few = Object.keys(wanted).length > 1 ? await this.#fewOfAuthor(wanted) : undefined;
+      const few = Object.keys(wanted).length > 1 || wanted.ids ? await this.#listFew(wanted) : undefined;
       const bots = few ? await this.#orders.sort(key, few) : await this.#orders.by(key);
       const sorted = descending ? bots.toReversed() : bots;
       const check = createCheck(query, this.#counts);
@@ -288,12 +302,16 @@ export class Lists {
   /** Returns bots by id that include all bots these queries select. */
   async #candidates(queries: readonly ListQuery[]): Promise<readonly IndexedBot[]> {
     const [{ author } = {}] = queries;
-    const few = queries.every((query) => query.author === author) && (await this.#fewOfAuthor({ author }));
+    const few = queries.every((query) => query.author === author) && (await this.#listFew({ author }));
     return few || (await this.#bots.sorted());
   }
 
-  /** Returns the bots of the query's author by id if they are few, so that other filters check only them; else undefined. */
-  async #fewOfAuthor({ author }: ListQuery): Promise<readonly IndexedBot[] | undefined> {
+  /**
+   * Returns the bots that the query names, or those of its author by id, if they are few, so that other filters check only
+   * them; else undefined.
+   */
+  async #listFew({ ids, author }: ListQuery): Promise<readonly IndexedBot[] | undefined> {
+    if (ids !== undefined) return ids.flatMap((id) => this.#bots.get(id) ?? []);
     if (author === undefined) return undefined;
     const { bots } = await this.#filter({ author });
     return this.#areFew(bots.length) ? bots : undefined;
@@ -323,6 +341,17 @@ export class Lists {
     return inputs;
   }
 
+  /** Returns an input that changes as soon as a count of one of the bots does. */
+  #inputOfCounts(bots: readonly IndexedBot[]): Input {
+    let version = -1;
+    let counts = '';
+    return () => {
+      if (this.#counts.version === version) return counts;
+      version = this.#counts.version;
+      return (counts = bots.map(({ id }) => this.#counts.count(id)).join());
+    };
+  }
+
   /** Runs work in its turn. While the search index is being built, only searches wait for it. */
   async #run<T>(client: string, { q }: ListQuery, work: () => Promise<T>): Promise<T> {
     if (q !== undefined) await this.search.update();
@@ -333,6 +362,9 @@ export class Lists {
 /** Up to this place in a list, picking bots is cheaper than sorting all of them. */
 const maxPicked = 960;
 const pickedTogether = 240;
+
+/** Up to this length, a list has exact counts; in a longer one they may be a second old. */
+const maxExactCounts = 100;
 
 const byId: Sort = { key: 'id', descending: false };
 
@@ -436,7 +468,7 @@ async function sortByPath(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
 
 /** Builds the list of these bots as JSON. */
 async function buildList(
-  { bots, total, next, corrected }: PageOfBots,
+  { bots, total, next, corrected }: PageOfList,
   { toJson, digestOf, salt }: ListForm,
   slice: TimeSlice,
 ): Promise<List> {

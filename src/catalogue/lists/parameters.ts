@@ -15,6 +15,8 @@ export interface ListQuery extends FilterValues {
   readonly q?: string;
   /** Whether a search also returns weak matches: bots that have little of the words compared to the best match. */
   readonly weaker?: boolean | undefined;
+  /** Only these bots, at most `maxIds`; unknown ones are ignored. */
+  readonly ids?: readonly BotId[] | undefined;
   /** The default is by id; with `q`, the best match first. */
   readonly sort?: Sort;
   readonly limit?: number;
@@ -51,7 +53,7 @@ export interface QueryParameter<V, S = null> {
   /** @throws {BotshelfError} invalid-value */
   readonly parse: (texts: ParameterTexts, settings: S) => V;
   /** Whether the parameter may be repeated. */
-  readonly repeats?: true;
+  readonly repeats?: true | 'or with commas';
 }
 
 /** A parameter of the list of bots, as described in the OpenAPI document and the help of commands. */
@@ -197,6 +199,24 @@ export const limitParameter = {
   schema: { type: 'integer', minimum: 1, maximum: maxLimit, examples: [100] },
 } satisfies ListParameter<unknown>;
 
+/** Maximum number of bots that `ids` selects. */
+export const maxIds = 100;
+
+/** Bots that are selected by their ids, each once, in the order in which they are named. */
+export const idsParameter = {
+  parse: (texts: ParameterTexts): readonly BotId[] => {
+    const all = texts.flatMap((text) => text.split(',', maxIds + 1));
+    if (all.length > maxIds) refuse(`there are more than ${maxIds} ids: send several requests`);
+    const ids = all.map(
+      (text) => parseBotId(text) ?? refuse(`${quoteValue(text)} is not a bot ID: use 1 to 20 digits`),
+    );
+    return [...new Set(ids)];
+  },
+  repeats: 'or with commas',
+  description: `Only these bots: up to ${maxIds} ids, with commas or repeated. Without it, all.`,
+  schema: { type: 'array', items: { $ref: 'definitions.schema.json#/$defs/id' } },
+} satisfies ListParameter<unknown>;
+
 /** The parameters of GET /api/v2/bots, by the names of their values in the query. */
 export const listParameters = {
   q: {
@@ -208,6 +228,7 @@ export const listParameters = {
       'Words to search for, in any language. A bot may have only some of the words. Without it, all bots.',
     schema: { type: 'string', maxLength: maxQueryLength, pattern: '\\S', examples: ['doughnut'] },
   },
+  ids: idsParameter,
   ...filters,
   weaker: {
     parse: parseFlag,
@@ -250,7 +271,7 @@ export const listParameters = {
       return fieldNames.filter((name) => names.includes(name));
     },
     description:
-      'The keys to return, separated by commas. `count` is one, too, and null for a bot without one. Without it, all but pages and count.',
+      'The keys to return, separated by commas. `count` is one, too, and null for a bot without one: exact with `ids` or a `limit` up to 100, else a second old at most. Without it, all but pages and count.',
     example: 'id,category,contents',
     get schema() {
       const name = `(?:${listFields().join('|')})`;
@@ -269,12 +290,14 @@ export type FilterValues = {
   readonly [Name in keyof typeof filters]?: ReturnType<(typeof filters)[Name]['parse']> | undefined;
 };
 
-/** Returns a test whether a bot passes all filters; undefined if the query has no filters. */
+/** Returns a test whether a bot is selected and passes all filters; undefined if the query selects all bots. */
 export function createCheck(
-  values: FilterValues,
+  { ids, ...values }: FilterValues & Pick<ListQuery, 'ids'>,
   counts: ReadonlyCounts,
 ): ((bot: IndexedBot) => boolean) | undefined {
   const checks = listActive(values).map(([{ matches }, value]) => matches(value, counts));
+  const wanted = ids && new Set(ids);
+  if (wanted) checks.push(({ id }) => wanted.has(id));
   return checks.length === 0 ? undefined : (bot) => checks.every((check) => check(bot));
 }
 

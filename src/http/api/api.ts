@@ -86,14 +86,14 @@ export function createApi(parts: ApiParts): Api {
   });
   const reads = new Router();
   addReadRoutes(reads, { ...parts, collections: parts.catalogue.collections, baseUrl, settings });
-  addCountsRoute(reads, bots, countHistory);
+  addCountsRoute(reads, bots, state, countHistory);
   addLatestCountsRoute(reads, bots, state, cache, settings);
   const places = createExportPlaces();
   addCountHistoryRoute(reads, { ...parts, places, settings });
   addExportRoute(reads, { ...parts, root: config.catalogue, places, settings });
   addChangesRoute(reads, bots, parts.changes, baseUrl);
   addFeedRoute(reads, feed, baseUrl);
-  addOpenApiRoute(reads, baseUrl, settings);
+  addOpenApiRoute(reads, baseUrl, settings, () => parts.site.contact);
   const others = new Router();
   if (images) addImageRoute(others, images);
   const secret = remote?.webhookSecret;

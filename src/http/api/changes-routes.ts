@@ -2,16 +2,17 @@ import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
+import type { BotId } from '../../bot/id.ts';
 import type { StatedPermissions } from '../../bot/invite.ts';
 import { type BotChange, readBotChanges, type ReadonlyChanges } from '../../catalogue/changes/bot-changes.ts';
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
-import { limitParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
+import { idsParameter, limitParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readParameters, findKnownBot, ensureComplete } from '../request.ts';
+import { parseQuery, readQuery, findKnownBot, ensureComplete } from '../request.ts';
 
 /**
  * Adds what changed in the catalogue, page by page and as server-sent events.
@@ -30,26 +31,26 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     // A browser that reconnects sends this header, to its first address.
     const lastId = ctx.get('Last-Event-ID');
     if (isStream && lastId !== '') query.set('since', lastId);
-    const { values, errors } = readParameters(query, feedParameters, null);
-    if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+    const values = readQuery(query, feedParameters);
     const { tip } = feed;
     if (tip === undefined) throw createNoHistoryError();
-    const { since = tip, limit = defaultLimit } = values;
-    const page = await feed.read(since, limit, ctx.ip);
+    const { since = tip, limit = defaultLimit, ids } = values;
+    const page = await feed.read(since, limit, ctx.ip, ids);
     if (isStream) {
       streams.take(ctx);
       // A proxy that buffers would keep the events.
       ctx.set({ ...readHeaders, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
       ctx.res.shouldKeepAlive = false;
       ctx.type = kind;
-      ctx.body = Readable.from(follow(feed, page, ctx.res, ctx.ip));
+      ctx.body = Readable.from(follow(feed, page, ids, ctx.res, ctx.ip));
       return;
     }
     const { changes, next, current } = page;
     const more = next !== feed.tip;
     const list = changes.map(({ json }) => json).join();
     const body = Buffer.from(`{"changes":[${list}],"next":"${next}","more":${more}}`);
-    const link = { Link: `<${baseUrl}${ctx.path}?since=${next}&limit=${limit}>; rel="next"` };
+    const selected = ids === undefined ? '' : `&ids=${ids.join()}`;
+    const link = { Link: `<${baseUrl}${ctx.path}?since=${next}&limit=${limit}${selected}>; rel="next"` };
     const headers = { ...readHeaders, ...link, Vary: 'Accept, Accept-Encoding' };
     await send(ctx, { ...createDocument(kind, body), headers, current });
   });
@@ -73,6 +74,7 @@ const feedParameters = {
       isChangeCursor(text) ? text : refuse('it is not a cursor: take it from “next” of a response'),
   },
   limit: limitParameter,
+  ids: idsParameter,
 } satisfies QueryTable;
 
 /**
@@ -82,6 +84,7 @@ const feedParameters = {
 async function* follow(
   feed: ChangeFeed,
   first: ChangesAfter,
+  ids: readonly BotId[] | undefined,
   response: ServerResponse,
   client: string,
 ): AsyncGenerator<string> {
@@ -101,7 +104,7 @@ async function* follow(
     // All readers resume at the same move.
     await new TimeSlice().next();
     // A reader receives the reason when it reconnects.
-    page = await feed.read(next, defaultLimit, client).catch(() => undefined);
+    page = await feed.read(next, defaultLimit, client, ids).catch(() => undefined);
   }
 }
 
@@ -129,11 +132,10 @@ export function addChangesRoute(
 ): void {
   router.get('/api/v2/bots/:id/changes', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const { values, errors } = readParameters(parseQuery(ctx), changeParameters, null);
-    if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
+    const { after } = readQuery(parseQuery(ctx), changeParameters);
     ensureComplete(index);
     const stamp = index.stamp(bot.id);
-    const page = await readBotChanges(index, bot.id, values.after);
+    const page = await readBotChanges(index, bot.id, after);
     const body = Buffer.from(JSON.stringify(page.changes.map(toRecord)));
     const next = page.next && { Link: `<${baseUrl}${ctx.path}?after=${page.next}>; rel="next"` };
     const current = (): boolean => bots.get(bot.id) === bot && index.stamp(bot.id) === stamp;

@@ -1,22 +1,44 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { msPerDay } from '../../bot/clock.ts';
 import { compareBotIds } from '../../bot/id.ts';
-import { type ParameterTexts, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
+import {
+  idsParameter,
+  type ParameterTexts,
+  type QueryTable,
+  refuse,
+} from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt, CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
-import type { CurrentCache } from '../../lib/current-cache.ts';
+import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { quoteValue, joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDataHeaders, createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readParameters, findKnownBot } from '../request.ts';
+import { parseQuery, readParameters, readQuery, findKnownBot, pickBots } from '../request.ts';
+import { refuseQuery } from './read-routes.ts';
 
-/** Adds a bot's counts over time, as JSON or CSV. */
-export function addCountsRoute(router: Router, bots: BotIndex, countHistory: ReadonlyCountHistory): void {
+type LatestCounts = Pick<OpenCounts['state'], 'count' | 'reportedAt'>;
+
+/** Adds a bot's latest count, as libraries post it, and its counts over time, as JSON or CSV. */
+export function addCountsRoute(
+  router: Router,
+  bots: BotIndex,
+  counts: LatestCounts,
+  countHistory: ReadonlyCountHistory,
+): void {
+  router.get('/api/v2/bots/:id/stats', refuseQuery, async (ctx) => {
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const [count, at] = [counts.count(bot.id), counts.reportedAt(bot.id)];
+    const countedAt = at === undefined ? null : new Date(at).toISOString();
+    const body = Buffer.from(JSON.stringify({ server_count: count ?? null, countedAt }));
+    const current = (): boolean =>
+      bots.get(bot.id) === bot && counts.count(bot.id) === count && counts.reportedAt(bot.id) === at;
+    await send(ctx, { ...createDocument('application/json', body), current });
+  });
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     const { from, to } = parseDays(parseQuery(ctx), maxDays, countHistory.present());
@@ -123,10 +145,10 @@ export function addCountHistoryRoute(router: Router, parts: CountHistoryRoutePar
     const files = countHistory.files(from, to);
     const { all, digest } = await cache.get('ids', listIds);
     const type = ctx.path.endsWith('.csv') ? 'text/csv' : 'application/x-ndjson';
-    const key = createHash('sha1').update(files.map(({ period, id }) => `${period} ${id}`).join());
+    const key = [digest, type, ...files.map(({ period, id }) => `${period} ${id}`)].join();
     await send(ctx, {
       type: type === 'text/csv' ? `${type}; charset=utf-8` : type,
-      digest: `${digest}.${key.digest('base64url')}.${type.split('/')[1]}`,
+      digest: hash('sha1', key, 'base64url'),
       body: {
         bytes: Number.POSITIVE_INFINITY,
         read: () => joinToPieces(formatDays(countHistory.readDays(files), all, dayFormats[type])),
@@ -187,17 +209,16 @@ async function* formatDays(
   yield Buffer.from(text, 'latin1');
 }
 
-/** Adds the latest counts of all listed bots, of the last seconds. */
+/** Adds the latest counts of listed bots: of all from the last seconds, of those in `ids` the current ones. */
 export function addLatestCountsRoute(
   router: Router,
   bots: BotIndex,
-  counts: Pick<OpenCounts['state'], 'count' | 'reportedAt'>,
+  counts: LatestCounts,
   cache: CurrentCache,
   settings: () => Pick<CatalogueSettings, 'license'>,
 ): void {
-  const read = async (): Promise<CountsMoment> => {
+  const read = async (all: readonly IndexedBot[]): Promise<CountsMoment> => {
     const slice = new TimeSlice();
-    const all = await bots.sorted();
     const values = new Float64Array(all.length * 2);
     const hash = createHash('sha1');
     for (const [i, { id }] of all.entries()) {
@@ -208,30 +229,32 @@ export function addLatestCountsRoute(
     }
     return { all, values, digest: hash.update(values).digest('base64url') };
   };
-  router.get('/api/v2/counts', async (ctx) => {
-    const { values, errors } = readParameters(parseQuery(ctx), latestCountParameters, null);
-    if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
-    const { since = never } = values;
-    const kind = chooseType(ctx, Object.keys(countFormats) as (keyof typeof countFormats)[]);
-    const moment = await cache.get('counts', read);
+  router.get(['/api/v2/counts', '/api/v2/counts.csv'], async (ctx) => {
+    const { since = never, ids } = readQuery(parseQuery(ctx), latestCountParameters);
+    const kind = ctx.path.endsWith('.csv')
+      ? 'text/csv'
+      : chooseType(ctx, Object.keys(countFormats) as (keyof typeof countFormats)[]);
+    const moment: CountsMoment & Partial<Current> = ids
+      ? await read(pickBots(ctx, bots, ids))
+      : await cache.get('counts', async () => await read(await bots.sorted()));
     const readCounts = (): AsyncIterable<Buffer> =>
       joinToPieces(formatCounts(moment, since, countFormats[kind]));
     await send(ctx, {
       type: kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind,
-      digest: `${moment.digest}.${since}.${kind.split('/')[1]}`,
+      digest: hash('sha1', `${moment.digest} ${since} ${kind}`, 'base64url'),
       body: { bytes: moment.values.length * 40, read: readCounts },
       headers: {
         ...createDataHeaders(settings().license),
-        'Cache-Control': 'public, max-age=10',
+        ...(ids === undefined && { 'Cache-Control': 'public, max-age=10' }),
         Vary: 'Accept, Accept-Encoding',
       },
-      current: moment.current,
+      ...(moment.current && { current: moment.current }),
     });
   });
 }
 
 /** The parameters of GET /api/v2/counts. */
-const latestCountParameters = { since: { parse: parseTime } } satisfies QueryTable;
+const latestCountParameters = { since: { parse: parseTime }, ids: idsParameter } satisfies QueryTable;
 
 /** The counts of one moment. */
 interface CountsMoment {

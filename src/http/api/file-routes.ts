@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
+import { idsParameter } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import {
   type BotIndex,
@@ -15,8 +17,8 @@ import { joinToPieces } from '../../lib/text.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
+import { parseQuery, pickBots, readQuery } from '../request.ts';
 import { createNoHistoryError } from './changes-routes.ts';
-import { refuseQuery } from './read-routes.ts';
 
 interface ExportRouteParts {
   readonly bots: BotIndex;
@@ -37,16 +39,22 @@ interface ExportRouteParts {
  */
 export function addExportRoute(router: Router, parts: ExportRouteParts): void {
   const { bots, root, repositoryOpener, feed, places, cache, settings } = parts;
-  const readExport = async (): Promise<Export> => {
+  const readExport = async (
+    pick: () => readonly IndexedBot[] | Promise<readonly IndexedBot[]>,
+  ): Promise<Export> => {
     // Read before the bots, so that a client that follows the changes from there misses none.
     const cursor = feed.tip;
     if (cursor === undefined && (await hasCommit(repositoryOpener))) throw createNoHistoryError();
-    const all = await bots.sorted();
-    return { all, cursor, digest: `${cursor ?? ''}-${await computeExportDigest(all)}` };
+    const all = await pick();
+    const digest = hash('sha1', `${cursor} ${await computeExportDigest(all)}`, 'base64url');
+    return { all, cursor, digest };
   };
-  router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], refuseQuery, async (ctx) => {
+  router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], async (ctx) => {
+    const { ids } = readQuery(parseQuery(ctx), { ids: idsParameter });
     places.take(ctx);
-    const { all, cursor, digest } = await cache.get('export', readExport);
+    const { all, cursor, digest } = ids
+      ? await readExport(() => pickBots(ctx, bots, ids))
+      : await cache.get('export', async () => await readExport(() => bots.sorted()));
     const lines = {
       bytes: Number.POSITIVE_INFINITY,
       read: () => joinToPieces(exportLines(all, root, repositoryOpener.opened)),

@@ -5,18 +5,24 @@ import type { Category } from '../../../schemas/types.ts';
 import { readSchema, type SchemaDocument, type SchemaName } from '../../bot/schemas.ts';
 import { type ListParameter, listParameters } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { basePathOf } from '../../lib/network.ts';
+import { basePathOf, toContactAddress } from '../../lib/network.ts';
 import { createDocument, isSpdx, send } from '../representation.ts';
 
 /**
  * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.
  * @param baseUrl the public address, without a slash at its end
  * @param settings returns those in force
+ * @param contact returns how to reach the operator
  */
-export function addOpenApiRoute(router: Router, baseUrl: string, settings: () => CatalogueSettings): void {
+export function addOpenApiRoute(
+  router: Router,
+  baseUrl: string,
+  settings: () => CatalogueSettings,
+  contact: () => string | null,
+): void {
   router.get('/api/openapi.json', async (ctx) => {
     const inForce = settings();
-    const body = Buffer.from(JSON.stringify(openApi(baseUrl, inForce)));
+    const body = Buffer.from(JSON.stringify(openApi(baseUrl, inForce, contact())));
     const current = (): boolean => settings() === inForce;
     await send(ctx, { ...createDocument('application/json', body), current });
   });
@@ -31,6 +37,7 @@ export function addOpenApiRoute(router: Router, baseUrl: string, settings: () =>
 export function openApi(
   baseUrl: string,
   { name, categories, license }: Pick<CatalogueSettings, 'name' | 'categories' | 'license'>,
+  contact: string | null = null,
 ): object {
   const file = fileURLToPath(import.meta.resolve('#openapi'));
   const { info, components, paths, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Written;
@@ -42,6 +49,7 @@ export function openApi(
       title: name,
       ...info,
       description: `${info['description'] as string} ${describeLicense(license)}`,
+      ...(contact !== null && { contact: describeContact(contact) }),
       ...(license !== null && {
         license: { name: license, ...(isSpdx(license) && { identifier: license }) },
       }),
@@ -50,6 +58,11 @@ export function openApi(
     paths: convert(paths),
     components: { ...(convert(components) as JsonObject), schemas },
   };
+}
+
+function describeContact(contact: string): JsonObject {
+  const address = toContactAddress(contact);
+  return { [address === undefined ? 'name' : address === contact ? 'url' : 'email']: contact };
 }
 
 function describeLicense(license: string | null): string {
@@ -77,7 +90,7 @@ function describeListParameters(): JsonObject[] {
       schema: { ...schema },
       example,
       // States the default, because orval otherwise joins a list by commas.
-      explode: repeats,
+      explode: repeats && repeats === true,
     }),
   );
 }

@@ -1,4 +1,4 @@
-import type { Router } from '@koa/router';
+import type { Router, RouterContext } from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { AuthorAnswer } from '../../../schemas/types.ts';
 import { compareBotIds } from '../../bot/id.ts';
@@ -21,7 +21,14 @@ import type { Current } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readParameters, findKnownBot, findKnownAuthor } from '../request.ts';
+import {
+  parseQuery,
+  readParameters,
+  readQuery,
+  findKnownBot,
+  findKnownAuthor,
+  pickBots,
+} from '../request.ts';
 
 interface ReadRoutesParts {
   readonly bots: BotIndex;
@@ -45,8 +52,10 @@ export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
   });
   router.get('/api/v2/bots', async (ctx) => {
     const inForce = settings();
-    const list = await lists.json(parseListQuery(parseQuery(ctx), inForce), ctx.ip);
+    const query = parseListQuery(parseQuery(ctx), inForce);
+    const list = await lists.json(query, ctx.ip);
     const current = (): boolean => list.current() && settings() === inForce;
+    if (query.ids) pickBots(ctx, bots, query.ids);
     await sendList(ctx, { ...list, current }, baseUrl);
   });
   router.get(['/api/v1/bots/:id', '/api/v2/bots/:id'], refuseQuery, async (ctx) => {
@@ -116,9 +125,7 @@ async function sendPage(
   compare: (id: string, after: string) => number,
   toItem: (id: string) => object,
 ): Promise<void> {
-  const { values, errors } = readParameters(parseQuery(ctx), pageParameters, null);
-  if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
-  const { after, limit = defaultLimit } = values;
+  const { after, limit = defaultLimit } = readQuery(parseQuery(ctx), pageParameters);
   const start = after === undefined ? 0 : findFirstPlace(ids, (id) => compare(id, after) <= 0);
   const page = ids.slice(start, start + limit);
   const items: string[] = [];
@@ -180,9 +187,10 @@ function createPageHeaders(
 }
 
 /** Refuses every parameter, for an address without parameters. @throws {ProblemError} bad-query */
-export async function refuseQuery(ctx: Context, next: Next): Promise<void> {
+export async function refuseQuery(ctx: RouterContext, next: Next): Promise<void> {
   const [name] = parseQuery(ctx).keys();
-  if (name !== undefined) {
+  // A guess such as /api/v2/bots/search?q=music gets the problem of its path.
+  if (name !== undefined && /^\d*$/.test(ctx.params['id'] ?? '')) {
     const detail = 'this address takes no parameters: leave it out';
     throw ProblemError.ofErrors('bad-query', [{ pointer: `?${name.slice(0, 50)}`, detail }]);
   }

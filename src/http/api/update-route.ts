@@ -69,7 +69,7 @@ export interface UpdateTarget {
 }
 
 /**
- * Adds the writes of the API: an owner posts a count, changes top-level keys or puts the commands. `/stats` takes a count as
+ * Adds the writes of the API: an owner posts a count, changes top-level keys, or puts or posts the commands. `/stats` takes a count as
  * other lists do.
  */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): UpdateRoute {
@@ -100,10 +100,11 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
   router.post('/api/v2/bots/stats', async (ctx) => await respond(ctx, { path: statsPath, id: undefined }));
   for (const path of [updatePath, statsPath] as const)
     router.post(path, async (ctx) => await respond(ctx, { path, id: ctx.params['id'] ?? '' }));
-  router.put(
-    commandsPath,
-    async (ctx) => await respond(ctx, { path: commandsPath, id: ctx.params['id'] ?? '' }),
-  );
+  for (const method of ['put', 'post'] as const)
+    router[method](
+      commandsPath,
+      async (ctx) => await respond(ctx, { path: commandsPath, id: ctx.params['id'] ?? '' }),
+    );
   return { find: findTarget, respond };
 }
 

@@ -10,7 +10,7 @@ import { readBotTrust, TrustChangeText } from '../changes/changed-fields.tsx';
 import { BotAvatar, BotName, formatNoCount, type ListedBot } from '../front/card.tsx';
 import { type ListNear, LostPage, type NearBots } from '../front/lost-page.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
-import { toSourceAddress } from '../page/addresses.ts';
+import { toSourceAddress, toWatchPath } from '../page/addresses.ts';
 import { Layout } from '../page/layout.tsx';
 import { Fact, toCategoryClass, withoutBidiControls } from '../page/elements.tsx';
 import type { AddPage, PageView } from '../page/html-response.ts';
@@ -81,7 +81,7 @@ interface ComparePageProps {
 }
 
 function ComparePage({ columns, missing, isCut, near }: ComparePageProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text, href } = useLanguage();
   const count = columns.length;
   const title = count < 2 ? text('compare.title') : text('compare.heading', { count });
   const head = (
@@ -105,6 +105,11 @@ function ComparePage({ columns, missing, isCut, near }: ComparePageProps): VNode
           <Comparison columns={columns} />
         </div>
         {count < maxCompared && <AnotherBot columns={columns} />}
+        <p>
+          <a rel="nofollow" href={href(toWatchPath(columns.map(({ bot }) => bot.id)))}>
+            {t('watch.short')}
+          </a>
+        </p>
       </div>
     </Layout>
   );

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import { isError } from '../../lib/errors.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { readMainData, type RemovedAt } from '../../catalogue/changes/bot-changes.ts';
+import { readRemovedData, type RemovedAt } from '../../catalogue/changes/bot-changes.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
@@ -36,8 +36,7 @@ export function refuseRemovedBots(
 
 /** Returns the category that a bot had when it was removed; undefined if that is unknown. @throws {GitError} */
 async function findCategory({ changes, site }: PageParts, id: BotId): Promise<Category | undefined> {
-  const [last] = await changes.listSteps(id);
-  const { category } = last ? readMainData((await changes.read(id, last)).before) : {};
+  const { category } = await readRemovedData(changes, id);
   return site.settings.categories.find((known) => known === category);
 }
 

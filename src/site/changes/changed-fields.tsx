@@ -17,6 +17,7 @@ import {
   type InviteChange,
 } from '../../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import type { Keeping } from '../../lib/current-cache.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
@@ -232,26 +233,50 @@ export interface BotTrust {
 }
 
 /** Reads the facts about the trust in a page of a bot from its history, once per commit. Empty without Git. */
-export async function readBotTrust(
-  { changes: index, authors, cache }: PageParts,
-  id: BotId,
-  locale: Locale,
-): Promise<BotTrust> {
+export async function readBotTrust(parts: PageParts, id: BotId, locale: Locale): Promise<BotTrust> {
+  const { changes: index, authors, cache } = parts;
   const read = async (): Promise<BotTrust> => {
-    const changes = await readTrustChanges(index, id);
+    const { changes } = await readKeptChanges(parts, id);
     return { changes, review: await readLastReview(index, id, locale) };
   };
-  const inputs = [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)];
-  const kept = cache.get(`trust ${id} ${locale}`, read, { inputs, isExact: true });
+  const kept = cache.get(`review ${id} ${locale}`, read, keepHistory(index, id));
   const { changes, review } = await kept.catch((): BotTrust => ({ changes: [], review: undefined }));
-  const named = changes.map(({ values, ...change }) => {
+  return { changes: nameAuthors(changes, authors), review };
+}
+
+/** Reads the changes of trust in a bot, once per commit and day. @throws {GitError} */
+export async function readKeptChanges(
+  { changes: index, cache }: Pick<PageParts, 'changes' | 'cache'>,
+  id: BotId,
+): Promise<Pick<BotTrust, 'changes'>> {
+  const read = async (): Promise<Pick<BotTrust, 'changes'>> => ({
+    changes: await readTrustChanges(index, id),
+  });
+  return await cache.get(toChangesKey(id), read, keepHistory(index, id));
+}
+
+/** Returns the key at which the cache has the changes of trust in a bot. */
+export function toChangesKey(id: BotId): string {
+  return `trust ${id}`;
+}
+
+/** Returns how a value that was read from a bot's history is cached. */
+export function keepHistory(index: PageParts['changes'], id: BotId): Keeping<object> {
+  return { inputs: [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)], isExact: true };
+}
+
+/** Replaces the ids of accounts in changes by their names. */
+export function nameAuthors(
+  changes: readonly TrustChange[],
+  authors: Pick<AuthorIndex, 'findProfile'>,
+): readonly TrustChange[] {
+  return changes.map(({ values, ...change }) => {
     const isOfAuthors = change.kind === 'author';
     return {
       ...change,
       values: isOfAuthors ? values.map((account) => nameAccount(authors, account)) : values,
     };
   });
-  return { changes: named, review };
 }
 
 /** Returns the name of an account, or else its id. */
@@ -259,21 +284,53 @@ export function nameAccount(authors: Pick<AuthorIndex, 'findProfile'>, account: 
   return withoutBidiControls(authors.findProfile(account)?.name ?? account);
 }
 
-/** A change that matters for the trust in a bot, as a sentence with its date. */
-export function TrustChangeText({
-  change: { kind, values, since },
-}: {
-  readonly change: TrustChange;
-}): VNode {
-  const { t, text, day } = useLanguage();
-  const isWarning = kind === 'bot' || values.includes('administrator');
-  const key = values.includes('administrator') ? 'administrator' : kind;
-  const shown = values.map((value) => {
-    if (kind !== 'permission') return value;
+/** A change in the history of a bot, or a state that it is in since a time. */
+export interface Warning extends Pick<TrustChange, 'values' | 'since'> {
+  /** `gone`: removed from the list. `count`: no count since then. */
+  readonly kind: TrustChange['kind'] | 'gone' | 'blocked' | 'count';
+}
+
+/** The kinds of warnings, worst first. */
+const warningKinds = [
+  'administrator',
+  'permission',
+  'author',
+  'bot',
+  'gone',
+  'blocked',
+  'nsfw',
+  'count',
+  'source',
+] as const;
+
+function toWarningKind({ kind, values }: Warning): (typeof warningKinds)[number] {
+  return values.includes('administrator') ? 'administrator' : kind;
+}
+
+/** Returns the place of a warning among all, worst first. */
+export function rankWarning(warning: Warning): number {
+  return warningKinds.indexOf(toWarningKind(warning));
+}
+
+/** Formats a warning as a sentence. */
+export function formatWarning<V>(
+  warning: Warning,
+  { text, day }: Pick<Messages, 'text' | 'day'>,
+  format: (key: MessageKey, values: Readonly<Record<string, string>>) => V,
+): V {
+  const shown = warning.values.map((value) => {
+    if (warning.kind !== 'permission') return value;
     return /^\d/.test(value)
       ? text('permissions.unknown', { bit: Number(value) })
       : text(`permission.${value as Permission}`);
   });
-  const sentence = t(`changes.${key}`, { day: day(since), values: shown.join(', ') });
-  return isWarning ? <strong class="warning">{sentence}</strong> : <>{sentence}</>;
+  return format(`changes.${toWarningKind(warning)}`, { day: day(warning.since), values: shown.join(', ') });
+}
+
+/** A change that matters for the trust in a bot, as a sentence with its date. */
+export function TrustChangeText({ change }: { readonly change: Warning }): VNode {
+  const language = useLanguage();
+  const isLoud = ['administrator', 'bot', 'gone', 'blocked'].includes(toWarningKind(change));
+  const sentence = formatWarning(change, language, language.t);
+  return isLoud ? <strong class="warning">{sentence}</strong> : <>{sentence}</>;
 }

@@ -9,8 +9,16 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
-import { ensureComplete, findKnownAuthor, findKnownBot } from '../../http/request.ts';
-import { formatFieldName, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
+import {
+  ensureComplete,
+  findKnownAuthor,
+  findKnownBot,
+  parseQuery,
+  readIds,
+  refuseIds,
+} from '../../http/request.ts';
+import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
+import { formatFieldName, formatWarning, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/languages.ts';
@@ -21,6 +29,8 @@ import {
   toFeedPath,
   toCollectionPath,
   toPathInLanguage,
+  toWatchPath,
+  watchFeedPath,
   sitePaths,
 } from '../page/addresses.ts';
 import { listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
@@ -30,10 +40,11 @@ import type { PageParts } from '../page/page-context.tsx';
 
 export interface FeedsOptions extends PageParts {
   readonly ownAttention: ListOwn;
+  readonly readWatched: ReadWatched;
 }
 
 /**
- * Adds the feeds: new bots, a category, an author, a collection, the changes of a bot. Titles are in a language of the
+ * Adds the feeds: new bots, a category, an author, a collection, the changes of a bot, watched bots. Titles are in a language of the
  * interface, bots in their own. Each feed is created when it is first requested and cached for some seconds.
  */
 export function addFeedRoutes(router: Router, options: FeedsOptions): void {
@@ -100,6 +111,22 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
     await sendFeed(ctx, text, async (common) => {
       const newest = findListedBots(collection, bots).toSorted((a, b) => b.facts.created - a.facts.created);
       return makeFeed({ ...common, authors, bots: newest });
+    });
+  });
+  router.get(watchFeedPath, async (ctx) => {
+    const ids = readIds(parseQuery(ctx)) ?? refuseIds('it is not there: send the ids of bots');
+    ensureComplete(changes);
+    const title = site.languages.inAddress(ctx).text('watch.feed');
+    const text = { title, path: toWatchPath(ids, watchFeedPath), page: toWatchPath(ids) };
+    ctx.set('X-Robots-Tag', 'noindex');
+    await sendFeed(ctx, text, async (common) => {
+      const read = await options.readWatched(ids, ctx.ip);
+      const entries = read.bots
+        .flatMap((bot) => bot.warnings.map((warning) => ({ bot, warning, time: toFeedTime(warning, site) })))
+        .toSorted((a, b) => b.time - a.time)
+        .slice(0, maxEntries);
+      const formatted = entries.map((entry) => formatWatched(entry, common));
+      return formatFeed(common, entries[0]?.time ?? 0, formatted);
     });
   });
   router.get(toFeedPath('bot', ':id'), async (ctx) => {
@@ -269,6 +296,32 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
 }
 
 const msPerWeek = 7 * msPerDay;
+
+/** Returns when a warning began, in milliseconds since the epoch. */
+function toFeedTime({ kind, since }: WatchWarning, { settings }: PageParts['site']): number {
+  return kind === 'count' ? since + settings.inactiveDays * msPerDay : since;
+}
+
+interface WatchEntry {
+  readonly bot: WatchedBot;
+  readonly warning: WatchWarning;
+  readonly time: number;
+}
+
+function formatWatched({ bot, warning, time }: WatchEntry, { baseUrl, messages }: CommonOptions): Xml {
+  const { id, name } = bot;
+  const { commit } = warning;
+  const path = commit === undefined ? `/bots/${id}` : `${toChangesPath(id)}#${commit}`;
+  const title = `${name}: ${formatWarning(warning, messages, messages.text)}`;
+  return formatElement(
+    'entry',
+    {},
+    formatTextElement('id', `urn:botshelf:watch:${id}:${warning.id}`),
+    formatTextElement('title', withoutBidiControls(title)),
+    formatTextElement('updated', formatIsoTime(time)),
+    formatElement('link', { rel: 'alternate', type: 'text/html', href: baseUrl + path }),
+  );
+}
 
 function formatPerson(name: string, uri?: string): Xml {
   const address = uri === undefined ? [] : [formatTextElement('uri', uri)];

@@ -133,6 +133,14 @@ export function toComparePath(ids: readonly string[]): string {
   return `/compare?bots=${ids.map(encodeURIComponent).join(',')}`;
 }
 
+export const watchPath = '/watch';
+export const watchFeedPath = '/feeds/watch.atom';
+
+/** Returns the path of the page or the feed that watches bots. @param path of the page by default */
+export function toWatchPath(ids: readonly string[], path = watchPath): string {
+  return ids.length === 0 ? path : `${path}?ids=${ids.join(',')}`;
+}
+
 /** The page on which maintainers review proposals. */
 export const reviewPath = '/review';
 

@@ -114,12 +114,10 @@ interface PickedPage<T> {
 }
 
 /** Returns the page of a list that the parameter `page` selects, by default the first. @throws {ProblemError} not-found */
-export function pickPage<T>(ctx: Context, all: readonly T[]): PickedPage<T> {
+export function pickPage<T>(ctx: Context, all: readonly T[], pageSize = 50): PickedPage<T> {
   const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
   const pages = Math.max(1, Math.ceil(all.length / pageSize));
   if (!(page >= 1 && page <= pages))
     throw new ProblemError('not-found', `there is no page ${page}: the last one is ${pages}`);
   return { page, pages, shown: all.slice((page - 1) * pageSize, page * pageSize) };
 }
-
-const pageSize = 50;

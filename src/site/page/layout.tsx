@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
-import { parseUrl } from '../../lib/network.ts';
+import { toContactAddress } from '../../lib/network.ts';
 import { directionOf } from '../../bot/locale.ts';
 import { type MessageKey, formatOwnName } from '../language/messages.tsx';
 import {
@@ -295,12 +295,6 @@ export function OperatorContact(): VNode | null {
 export function reportAddress(address: string, subject: string, about: string): string {
   if (!address.startsWith('mailto:')) return address;
   return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`${about}\n\n`)}`;
-}
-
-/** Returns the address that a contact links to; undefined for plain text. */
-function toContactAddress(contact: string): string | undefined {
-  if (/^https:\/\//i.test(contact) && parseUrl(contact)) return contact;
-  return /^[^\s@/]+@[^\s@/]+\.[^\s@/.]+$/.test(contact) ? `mailto:${contact}` : undefined;
 }
 
 interface SearchFormProps {

@@ -56,14 +56,21 @@ export function BriefPermissions({ invite }: LabelProps): VNode {
   );
 }
 
-/** A link to the label, with the subjects that the bot can do harm to. @param props.id the id of the link */
-export function PermissionSigns({ invite, id }: LabelProps & { readonly id: string }): VNode {
-  const { t, text } = useLanguage();
+interface SignsProps extends LabelProps {
+  /** The id of the link. */
+  readonly id?: string;
+  /** The path of the page that has the label; by default this page. */
+  readonly page?: string;
+}
+
+/** A link to the label, with the subjects that the bot can do harm to. */
+export function PermissionSigns({ invite, id, page }: SignsProps): VNode {
+  const { t, text, href } = useLanguage();
   const rows = listLabelRows(invite, text);
   const harmful = rows.filter((row) => row.harmful.length > 0);
   const [sentence] = rows.length === 1 ? (rows[0]?.others ?? []) : [];
   return (
-    <a id={id} class="signs" href={`#${labelId}`}>
+    <a id={id} class="signs" href={`${page === undefined ? '' : href(page)}#${labelId}`}>
       {readInvite(invite)?.fullControl ? (
         <SignedWord isHarmful>{t('permissions.fullControl')}</SignedWord>
       ) : harmful.length === 0 ? (

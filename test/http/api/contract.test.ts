@@ -38,7 +38,7 @@ describe('the responses of the API', () => {
     commitCounts(root, [{ time: Math.floor(Date.now() / 1000) - 86_400, counts: { 7: 150 } }]);
     service = await startTestService(
       {},
-      { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '6', BOTSHELF_RATE_LIMIT: '120' } },
+      { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '7', BOTSHELF_RATE_LIMIT: '120' } },
     );
     token = await issueTestToken(service.root, '7');
     other = await issueTestToken(service.root, '9');
@@ -98,6 +98,8 @@ describe('the responses of the API', () => {
   });
   const bot = '/api/v2/bots/{id}';
   const ownStats = '/api/v2/bots/stats';
+  /** Tested in image-route.test.ts. */
+  const images = '/appdata/{name}.webp';
 
   it('take the counts that libraries post to other lists, at the address with the id or for the token', async () => {
     const stats = `${bot}/stats`;
@@ -113,14 +115,16 @@ describe('the responses of the API', () => {
     }
     for (const [method, path, status] of [
       ['PUT', '/api/v2/bots/7/stats', 405],
-      ['GET', '/api/v2/bots/7/stats', 405],
       ['POST', '/api/v2/bots/7/counts', 405],
       ['POST', '/api/v2/bot/7/stats', 404],
       ['PATCH', '/bots/7/guilds', 404],
     ] as const) {
       const { status: actual, json } = await service.request(path, { method });
       strictEqual(actual, status, `${method} ${path}`);
-      match(json.detail, /post counts to POST \S+\/7\/stats, read them at \/api\/v2\/bots\/7\/counts$/);
+      match(
+        json.detail,
+        /post counts to POST \S+\/7\/stats, read them there and at \/api\/v2\/bots\/7\/counts$/,
+      );
     }
   });
 
@@ -159,6 +163,7 @@ describe('the responses of the API', () => {
       [`${bot}/stats`, 'POST', { server_count: 156 }, { server_count: 900, shard_id: 2, shard_count: 4 }],
       [ownStats, 'POST', { server_count: [78, 78] }, { server_count: '156' }],
       [commands, 'PUT', [{ name: 'play', options: [{ type: 1, name: 'next' }] }], [{ name: '' }]],
+      [commands, 'POST', [{ name: 'play' }], [{ name: '' }]],
     ] as const) {
       const write = (body: unknown, headers = {}): RequestInit => ({ ...post(body, headers), method });
       await send(path, 200, write(good));
@@ -178,11 +183,12 @@ describe('the responses of the API', () => {
     await send(bot, 429, post({}, { Authorization: 'mistyped' }));
     await send(`${bot}/stats`, 429, unknown);
     await send(ownStats, 429, unknown);
-    await send(commands, 429, { ...unknown, method: 'PUT' });
+    for (const method of ['PUT', 'POST']) await send(commands, 429, { ...unknown, method });
 
     for (const [path, { get }] of Object.entries(document.paths)) {
-      if (!get) continue;
+      if (!get || path === images) continue;
       await send(path, 200);
+      if (JSON.stringify(get).includes('X-Unknown-Ids')) await send(path, 200, {}, `${path}?ids=8,7`);
       const statuses = Object.keys(get.responses);
       await send(path, 304, { headers: { 'If-None-Match': '*' } });
       await send(path, 400, {}, `${path}?nonsense=1`);
@@ -213,13 +219,13 @@ describe('the responses of the API', () => {
     appendFileSync(join(service.root, pagePath('7')), '\n');
     await send(bot, 409, post({ bot: { category: 'music' } }));
     appendFileSync(join(service.root, commandsPath('7')), '\n');
-    await send(commands, 409, { ...post([]), method: 'PUT' });
+    for (const method of ['PUT', 'POST']) await send(commands, 409, { ...post([]), method });
     const { git } = repositoryIn(service.root);
     git('checkout', '-q', '.');
     service.expectLog(/HEAD is on no branch/);
     git('switch', '-q', '--detach');
     await send(bot, 503, post({ bot: { category: 'music' } }));
-    await send(commands, 503, { ...post([]), method: 'PUT' });
+    for (const method of ['PUT', 'POST']) await send(commands, 503, { ...post([]), method });
     git('switch', '-q', 'main');
 
     const unseen = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -230,7 +236,10 @@ describe('the responses of the API', () => {
         ]
           .map((status) => `${method.toUpperCase()} ${path} ${status}`)
           .filter(
-            (each) => !seen.has(each) && !/^GET .* 429$|^(?:GET .*|POST .*\/stats) 503$| default$/.test(each),
+            (each) =>
+              path !== images &&
+              !seen.has(each) &&
+              !/^GET .* 429$|^(?:GET .*|POST .*\/stats) 503$| default$/.test(each),
           ),
       ),
     );
@@ -238,6 +247,7 @@ describe('the responses of the API', () => {
     deepStrictEqual(unseen, [
       `POST ${bot} 202`,
       `PUT ${commands} 202`,
+      `POST ${commands} 202`,
       `POST ${bot}/stats 202`,
       `POST ${ownStats} 202`,
       `POST ${ownStats} 403`,

@@ -10,6 +10,7 @@ import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type ApiParts, createApi } from '../../../src/http/api/api.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { problemKinds } from '../../../src/http/problem.ts';
+import { type ApiDocument, listParameters } from '../../support/api-guide.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -96,6 +97,25 @@ describe('the OpenAPI document', () => {
     for (const kind of Object.keys(problemKinds)) ok(guide.includes(`\`${kind}\``), kind);
   });
 
+  it('has the contact of the operator, if there is one', () => {
+    const contactOf = (contact: string | null): unknown =>
+      (openApi('', toSettings(), contact) as { info: { contact?: unknown } }).info.contact;
+    strictEqual(contactOf(null), undefined);
+    deepStrictEqual(contactOf('ops@example.org'), { email: 'ops@example.org' });
+    deepStrictEqual(contactOf('https://example.org/help'), { url: 'https://example.org/help' });
+    deepStrictEqual(contactOf('Ask in #bots'), { name: 'Ask in #bots' });
+  });
+
+  it('has a tag for each operation, and an operation for each tag', () => {
+    const { tags, paths } = document as {
+      tags: { name: string }[];
+      paths: Record<string, Record<string, { tags: string[] }>>;
+    };
+    const used = Object.values(paths).flatMap((methods) => Object.values(methods).map((each) => each.tags));
+    for (const each of used) strictEqual(each.length, 1);
+    deepStrictEqual([...new Set(used.flat())].toSorted(), tags.map(({ name }) => name).toSorted());
+  });
+
   it('is where /api, /api/v2 and /openapi.json lead', async () => {
     for (const [path, target] of [
       ['/api', '/docs'],
@@ -111,9 +131,10 @@ describe('the OpenAPI document', () => {
 
   it('has an operation for each route, a route for each operation, and the keys that writes take', () => {
     const { paths, components } = JSON.parse(text) as WrittenDocument;
-    const { posts, reads } = createApi({ config: { baseUrl }, catalogue: {} } as ApiParts);
-    const routes = [...posts.stack, ...reads.stack].flatMap(({ path, methods }) =>
-      methods.map((method) => `${method} ${String(path).replace(':id', '{id}')}`),
+    const parts = { config: { baseUrl }, catalogue: {}, images: {} } as ApiParts;
+    const { posts, reads, others } = createApi(parts);
+    const routes = [...posts.stack, ...reads.stack, ...others.stack].flatMap(({ path, methods }) =>
+      methods.map((method) => `${method} ${String(path).replace(/:(\w+)/, '{$1}')}`),
     );
     const ownRoutes = ['/api/openapi.json', '/api', '/api/v2', '/openapi.json'].map((path) => `GET ${path}`);
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -136,17 +157,23 @@ describe('the OpenAPI document', () => {
 
   it('has the query parameters that each path reads, and no others', async () => {
     const { request } = service;
-    const { paths } = document as { paths: Record<string, { get?: Operation }> };
+    const { paths } = document as ApiDocument;
     for (const [path, { get }] of Object.entries(paths)) {
-      if (!get) continue;
-      const documented = (get.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      // Images ignore parameters.
+      if (!get || path.startsWith('/appdata/')) continue;
+      const documented = listParameters(document as ApiDocument, get).filter(
+        (parameter) => parameter.in === 'query',
+      );
       const { status, json } = await request(`${path.replace('{id}', '7')}?nonsense=1`);
       const [{ pointer, detail }] = json.errors as [{ pointer: string; detail: string }];
       deepStrictEqual([status, pointer], [400, '?nonsense'], path);
       const read = detail === takesNone ? [] : detail.replace(/^.*: use /, '').split(', ');
       deepStrictEqual(read.toSorted(), documented.map(({ name }) => name).toSorted(), path);
     }
-    const category = paths['/api/v2/bots']?.get?.parameters?.find(({ name }) => name === 'category');
+    const { parameters } = (paths['/api/v2/bots']?.get ?? {}) as {
+      parameters?: { name: string; explode?: boolean }[];
+    };
+    const category = parameters?.find(({ name }) => name === 'category');
     strictEqual(category?.explode, true, 'generators otherwise join a list by commas');
   });
 
@@ -188,10 +215,6 @@ interface Schema {
   readonly anyOf?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: { readonly $ref?: string };
-}
-
-interface Operation {
-  readonly parameters?: readonly { name: string; in: string; explode?: boolean }[];
 }
 
 const takesNone = 'this address takes no parameters: leave it out';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
   type BotListElement,
+  type BotListPart,
   BotshelfError,
   type CatalogueChanges,
   createClient,
@@ -177,6 +178,52 @@ print(json.dumps([cut, len(errors), bot, len(cursor), path, status]))
     const cut = ['timed out', 'it was cut off within a line'];
     const seen = [cut, faults.length, '201', 40, pagePath('1'), 410];
     deepStrictEqual(await runPython(code, proxy.address, next), seen);
+  });
+
+  it('reads a count back, and the chosen bots with the chosen keys: TypeScript', async () => {
+    const client = createClient({ baseUrl: service.address });
+    deepStrictEqual(await client.stats('3'), { server_count: null, countedAt: null });
+    await client.post('1', token, { count: 9 });
+    strictEqual((await client.stats('1')).server_count, 9);
+    const some: BotListPart[] = [];
+    // As many as a request takes, each of which would be a parameter.
+    for await (const bot of client.list({ ids: ids.slice(0, 100), fields: 'id,count' })) some.push(bot);
+    deepStrictEqual([some.length, some[0], some[1]], [100, { id: '1', count: 9 }, { id: '2', count: null }]);
+    deepStrictEqual(Object.keys(await client.counts({ ids: ['1', '2'] })), ['1']);
+    await rejects(client.list({ ids: [] }).next(), /^BotshelfError: .*ids/);
+    const { next } = (await service.request('/api/v2/changes')).json as CatalogueChanges;
+    repositoryIn(root).commit({ [pagePath('301')]: mainPage(), [pagePath('302')]: mainPage() });
+    for await (const { changes } of client.changes({ since: next, ids: ['302'], intervalMs: 20 })) {
+      deepStrictEqual(
+        changes.map(({ bot }) => bot),
+        ['302'],
+      );
+      break;
+    }
+  });
+
+  needs('python3', it)('reads a count back, and the chosen bots with the chosen keys: Python', async () => {
+    const code = `
+shelf = botshelf.Client(sys.argv[1])
+shelf.post(1, sys.argv[2], {"count": 9})
+ids = [str(number) for number in range(1, 101)]
+some = list(shelf.list(ids=ids, fields="id,count"))
+page = next(shelf.changes(sys.argv[3], ids=[304], interval=0.02))
+print(json.dumps([
+    shelf.stats(1)["server_count"], shelf.stats(3), len(some), some[0], list(shelf.counts(ids=iter([1, 2]))),
+    [change["bot"] for change in page["changes"]],
+]))
+`;
+    const { next } = (await service.request('/api/v2/changes')).json as CatalogueChanges;
+    repositoryIn(root).commit({ [pagePath('303')]: mainPage(), [pagePath('304')]: mainPage() });
+    deepStrictEqual(await runPython(code, service.address, token, next), [
+      9,
+      { server_count: null, countedAt: null },
+      100,
+      { id: '1', count: 9 },
+      ['1'],
+      ['304'],
+    ]);
   });
 });
 
