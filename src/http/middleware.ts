@@ -68,7 +68,7 @@ export function handleUnrouted(
   };
 }
 
-/** Returns the routes of counts where a request may be meant for them: libraries post to other lists in many ways. */
+/** Returns the routes of counts if a request may be meant for them: libraries post to other lists in many ways. */
 function adviseOnCounts({ method, path }: Context, basePath: string): string | undefined {
   const isPost = ['POST', 'PUT', 'PATCH'].includes(method) && /^\/(?:api|bots?)\//.test(path);
   if (!isPost && !/\/(?:stats|guilds|servers)\/?$/.test(path)) return undefined;

@@ -187,7 +187,7 @@ async function* formatDays(
   yield Buffer.from(text, 'latin1');
 }
 
-/** Adds the latest counts of all listed bots, of the last seconds. */
+/** Adds the latest counts of all listed bots, which may be some seconds old. */
 export function addLatestCountsRoute(
   router: Router,
   bots: BotIndex,
