@@ -6,7 +6,7 @@ import type { BotsFlags } from './bots.ts';
 import type { CheckFlags } from './check.ts';
 import type { ExportOptions } from './export.ts';
 
-/** Adds every command to the program. What a command needs is loaded when it runs: loading all takes a quarter of a second. */
+/** Adds every command to the program. Each loads its modules when it runs: loading all takes a quarter of a second. */
 export function addCommands(program: Command): void {
   program
     .command('serve')

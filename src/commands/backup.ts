@@ -89,7 +89,7 @@ export async function restore(name: string): Promise<void> {
   await runGit(top, 'symbolic-ref', 'HEAD', (await runGit(mirror, 'symbolic-ref', 'HEAD')).trim());
   await runGit(top, 'fetch', '--atomic', ...fetchAll, '--update-head-ok', mirror, '+refs/*:refs/*');
   for (const [part, path] of listPrivate(config)) await copyDurably(join(folder, finished, part), path);
-  // The files come last: without them the service does not start on what is half restored.
+  // The files come last: without them the service does not start on a half restored catalogue.
   await runGit(top, 'reset', '--hard');
   await fsyncTree(top);
   const isNamed = remote !== null && /^[\w.-]+$/.test(remote);

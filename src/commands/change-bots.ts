@@ -72,7 +72,7 @@ export interface ChangeOptions {
   readonly confirm?: ((bots: number) => void) | undefined;
 }
 
-/** @param yes the number that `--yes` was given; true if it was given none @throws {UserError} unless it is enough */
+/** Checks that `--yes` confirms a change of that many bots. @param yes its number; true without one @throws {UserError} */
 export function ensureConfirmed(bots: number, yes: string | true): void {
   if (yes === true ? bots > maxUnnumberedBots : Number(yes) !== bots)
     throw new UserError(
@@ -80,7 +80,7 @@ export function ensureConfirmed(bots: number, yes: string | true): void {
     );
 }
 
-/** Returns what a preview says about how to make the change. */
+/** Returns the advice of a preview: the option that makes the change. */
 export function formatConfirmation(bots: number): string {
   return `pass --yes${bots > maxUnnumberedBots ? ` ${bots}` : ''} to do it`;
 }

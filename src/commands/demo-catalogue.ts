@@ -82,12 +82,12 @@ interface DemoCommit extends Pick<PastCommit, 'message' | 'files'> {
 /** A proposal of assets/demo/proposals.json. */
 interface DemoProposal extends Pick<SentProposal, 'proposer' | 'note'> {
   readonly hoursAgo: number;
-  /** The bot as proposed; in the file, what is changed or a new bot. */
+  /** The bot as proposed; the file has only its changed keys, or all of a new bot. */
   readonly bot: DemoBot;
 }
 
 /** The account of the maintainer. */
-const marge = '330178214406193152';
+const maintainer = '330178214406193152';
 
 /**
  * Creates the catalogue, its counts and images, and proposals of changes. Returns the number of bots, and one of them
@@ -228,7 +228,7 @@ function* generateCommits(
   const add = (bot: DemoBot): void => {
     const { id, created, main, contents } = bot;
     const name = Object.values(contents)[0]?.name ?? '';
-    const trailers = [`Proposed-by: ${main.authors[0]}`, `Reviewed-by: ${marge}`];
+    const trailers = [`Proposed-by: ${main.authors[0]}`, `Reviewed-by: ${maintainer}`];
     const message = formatCommitMessage([{ id, name, keys: [] }], trailers);
     commits.push({ daysAgo: created, message, files: filesOf(bot) });
   };

@@ -87,7 +87,7 @@ async function checkPacks(repository: Repository, remote: string): Promise<Outco
 }
 
 /**
- * Returns a warning if Git would unpack what the history of the counts no longer has, for two weeks; null otherwise.
+ * Returns a warning if Git would keep each pruned object of the counts as a file for two weeks; null otherwise.
  * @param version what `git --version` prints
  * @param cruftPacks the setting; empty if it is not set
  */

@@ -49,9 +49,9 @@ export interface FormatReport {
 }
 
 /**
- * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings, profiles,
- * collections and who is blocked. A file that cannot be parsed, but for commas after last values, or has no place in the
- * catalogue is left as it is.
+ * Brings the page files in a part of the catalogue into canonical form; for the whole catalogue, also the settings,
+ * profiles, collections and the block list. Leaves a file as it is if it has no place in the catalogue, or has faults
+ * other than trailing commas that prevent parsing.
  * @param write whether files are written; if not, this only finds which would change
  * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written
  */
@@ -123,7 +123,7 @@ export async function formatCatalogue(
   return { files, changed: changed.toSorted(), faults: faults.toSorted(compareFaults) };
 }
 
-/** Whether a file could be read but for commas after last values, which the canonical form does not have. */
+/** Whether trailing commas, which the canonical form does not have, are the only reason why a file cannot be parsed. */
 function hasTrailingCommas({ faults }: { readonly faults: readonly Fault[] }): boolean {
   return faults[0]?.rule === 'trailing-comma';
 }

@@ -57,7 +57,7 @@ export async function token(
 
 /**
  * Changes tokens in the state ref, and in that of the remote. If the remote cannot be reached, prints the consequence.
- * @param change gets the state and the changer; it returns the bots whose tokens it ends, or undefined if it issues
+ * @param change receives the state and the changer; it returns the bots whose tokens it ends, or undefined if it issues
  * tokens
  * @throws what `changeToken` does
  */

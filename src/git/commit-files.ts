@@ -14,6 +14,7 @@ export function toNewFile(text: string): { readonly mode: string; readonly conte
   return { mode: '100644', content: Buffer.from(text) };
 }
 
+/** A commit that no ref points at yet. */
 export interface NewCommit {
   /** The files change the tree of the first. */
   readonly parents: readonly string[];
@@ -26,6 +27,7 @@ export interface NewCommit {
   readonly committer?: string;
 }
 
+/** A commit that moves its ref. */
 export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
@@ -37,8 +39,8 @@ export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
 
 /**
  * Makes a commit and moves its ref with one `git fast-import`, without work tree and index, and returns the commit's
- * id. Its objects and the ref are on disk; the names of new files in `toPackFolder` and `listRefFolders` may not be yet. A
- * commit counts as made if git fails after it moved the ref.
+ * id. Objects and ref are on disk; the names of new files in the folders of `toPackFolder` and `listRefFolders` may not
+ * be yet. A commit counts as made if git fails after it moved the ref.
  * @throws {BotshelfError} ref-conflict, when the ref is not at `onto`: nothing has changed
  * @throws {GitError} when git fails for another reason: nothing has changed
  * @throws {BotshelfError} unknown-outcome
@@ -73,7 +75,7 @@ export async function writeCommit(repository: Repository, commit: NewCommit): Pr
   return await writeObjects(repository, parts);
 }
 
-/** A commit whose parent is the one before it. */
+/** A commit of a history, whose parent is the previous commit. */
 export interface PastCommit extends Omit<NewCommit, 'parents'> {
   readonly committer: string;
 }
@@ -135,9 +137,9 @@ async function listObjectFolders({ commonDir }: Repository): Promise<string[]> {
 }
 
 /**
- * With a limit of 0 git never unpacks a commit, into folders that are not synced. With `--done` it refuses an input that
- * is cut off. With `--depth=0` it makes no deltas: they would be against the file before, which is another bot's, and
- * maintenance would keep them instead of better ones.
+ * With a limit of 0, git keeps a commit as a pack, and does not unpack it into folders that are not synced. With `--done`,
+ * it refuses an input that is cut off. With `--depth=0`, it makes no deltas: each would be against the file before, which
+ * is another bot's, and maintenance would keep it instead of a better one.
  */
 const fastImport: readonly string[] = [
   '-c',

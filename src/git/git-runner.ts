@@ -6,7 +6,7 @@ import { GitError, type GitClient, type GitCommand } from './run-git.ts';
 export interface RunnerRequest {
   readonly id: number;
   readonly command: Omit<GitCommand, 'input'>;
-  /** The size of its input, which follows that of the request before in `inputPipe`; undefined for none. */
+  /** Bytes of its input, which follows the input of the previous request in `inputPipe`; undefined without input. */
   readonly inputBytes: number | undefined;
 }
 

@@ -9,7 +9,7 @@ import { parseTree, toKind, type TreeEntry } from './objects.ts';
 import { withoutModulesFile } from './run-git.ts';
 import { isIndexMissing, type Repository } from './repository.ts';
 
-/** Returns whether a text is the id of a commit that is here. @throws {GitError} */
+/** Returns whether a text is the id of a commit in the repository. @throws {GitError} */
 export async function isCommit({ objects }: Repository, id: string): Promise<boolean> {
   return (await objects.readOne(`${id}^{commit}`)) !== undefined;
 }
@@ -23,7 +23,7 @@ export async function isAncestor(repository: Repository, ancestor: string, commi
   return commit === ancestor || (await mergeBase(repository, ancestor, commit)) === ancestor;
 }
 
-/** Returns how many commits the histories of `tips` have that those of `others` lack. @throws {GitError} */
+/** Counts the commits in the histories of `tips` that are in no history of `others`. @throws {GitError} */
 export async function countCommits(
   repository: Repository,
   tips: readonly string[],
@@ -55,8 +55,8 @@ export interface LoggedChange {
   readonly before: string | null;
   readonly after: string | null;
   /**
-   * `branch`: of a commit along first parents. `merge`: what a merge among these brings to its first parent. `side`: of another
-   * commit, or what a merge takes from no parent.
+   * `branch`: made by a commit along first parents. `merge`: brought to its first parent by a merge along first parents.
+   * `side`: made by any other commit, or taken from no parent by a merge.
    */
   readonly line: 'branch' | 'merge' | 'side';
 }
@@ -121,8 +121,8 @@ export async function* readChangeLog(
 }
 
 /**
- * Lists commits for `git diff-tree`, and between them the merges along first parents once more: `<merge> <first parent>`, which
- * Git compares alone, and remembers: so the merge itself comes first.
+ * Returns the input of `git diff-tree`: the commits, and each merge along first parents a second time as
+ * `<merge> <first parent>`, so that Git compares just these two. Git remembers that parent, so the merge alone comes first.
  * @param commits oldest first
  * @param branch the commits along first parents, oldest first, each with its parents
  */
@@ -311,7 +311,7 @@ export async function listFiles(repository: Repository, commit: string): Promise
 const maxListWeight = 128 * 1024 * 1024;
 
 /**
- * Returns what a commit has at these paths. It goes down level by level, so that git opens each folder once.
+ * Returns the entries of a commit at these paths. It goes down level by level, so that git opens each folder once.
  * @param commit null for the empty history
  * @throws {GitError}
  */
@@ -352,7 +352,7 @@ export async function findTreeEntries(
  * 150,000 files, at the lowest priority.
  * @param folder relative to the top of the repository
  * @param signal ends it
- * @throws {BotshelfError} unavailable, without an index: each file would be one
+ * @throws {BotshelfError} unavailable, without an index, because every file would seem to differ
  * @throws {GitError}
  */
 export async function listUncommittedFiles(

@@ -22,6 +22,7 @@ export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Or
   }
 }
 
+/** The host and the repository path of a remote. */
 export interface RemotePlace {
   readonly host: string;
   readonly path: string;
@@ -143,6 +144,7 @@ export const gitHosts = {
 
 export type GitHostId = keyof typeof gitHosts;
 
+/** The properties in which Git hosts differ. */
 export interface GitHost {
   /** The name of its sites for people. */
   readonly names: readonly string[];

@@ -64,8 +64,8 @@ const hiddenCheckIntervalMs = 2000;
 
 /**
  * Removes the leftovers of a crash of the service: locks, partial packs, staged files and crash reports of imports.
- * Call it while this service runs no other git and has the lock of the clone: where gits may be hidden, a partial pack
- * that is older than this process is removed.
+ * Call it while this service runs no other git and has the lock of the clone: even if gits may be hidden, partial packs
+ * older than this process are removed.
  * @throws a system error
  */
 export async function cleanUpAfterCrash(repository: Repository, log: Log): Promise<void> {
@@ -83,9 +83,9 @@ export async function waitForOrphans(repository: Repository): Promise<void> {
 }
 
 /**
- * Removes the leftovers of killed and failed gits next to packs and objects. Nothing is removed while a git runs that
- * may write a pack; if gits may be hidden, only old files.
- * @param hiddenBefore the time before which that was written, in milliseconds since the epoch
+ * Removes the leftovers of killed and failed gits next to packs and objects. Removes nothing while a running git may
+ * write a pack; if gits may be hidden, removes only files older than `hiddenBefore`.
+ * @param hiddenBefore milliseconds since the epoch
  * @throws a system error
  */
 export async function removePartialPacks(
@@ -176,7 +176,7 @@ async function findOrphans(repository: Repository): Promise<GitProcess[]> {
   );
 }
 
-/** Milliseconds after which a partial pack is removed that a hidden git may still write. It blocks nothing. */
+/** Minimum age in milliseconds of a partial pack that a hidden git may be writing, to be removed. It blocks nothing. */
 const hiddenPackAgeMs = 600_000;
 
 async function listPartialFiles(objects: string): Promise<string[]> {
@@ -187,9 +187,9 @@ async function listPartialFiles(objects: string): Promise<string[]> {
 }
 
 /**
- * Returns the `.keep` files by which fast-import and fetch protect a pack that they write from a repack. fast-import
- * refuses to write a pack that has one, such as the pack that it was writing when it was killed. A power loss may take
- * their text: those of git are readable for their owner alone, unlike one that a person has made to keep a pack.
+ * Returns the `.keep` files with which fast-import and fetch protect a pack from a repack while they write it.
+ * fast-import refuses to write a pack that has one, such as the pack that it was writing when it was killed. A power loss
+ * may empty these files. Then one of git is recognised because only its owner can read it, unlike a person's own.
  */
 async function listKeepFiles(folder: string, ...texts: readonly RegExp[]): Promise<string[]> {
   const names = new Set(await readdir(folder).catch(() => []));

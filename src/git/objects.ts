@@ -32,7 +32,7 @@ export const symbolicLink = '120000';
 /** The mode of a submodule, which is an empty folder until it is fetched. */
 export const submodule = '160000';
 
-/** Returns what an entry with this mode is. */
+/** Returns the kind of an entry with this mode. */
 export function toKind(mode: string): 'file' | 'folder' | 'symlink' | 'submodule' {
   if (/^0?40000$/.test(mode)) return 'folder';
   return mode === symbolicLink ? 'symlink' : mode === submodule ? 'submodule' : 'file';
@@ -123,7 +123,7 @@ export class BatchParser {
   }
 }
 
-/** The bytes of the largest allowed file: every clone keeps it for good, and the service reads no larger one of people. */
+/** The largest allowed file in bytes, because every clone keeps it forever. The service reads no larger file of people. */
 export const maxObjectBytes = 10 * 1024 * 1024;
 
 /** Returns id → type and size of those objects that exist here. */
@@ -201,7 +201,7 @@ export class ObjectReader {
   /** The requests whose objects are still to come, in order. */
   readonly #waiting: ObjectRequest[] = [];
   #child: ChildProcessWithoutNullStreams | undefined;
-  /** How many objects were requested of it. */
+  /** The number of objects that were requested from this process. */
   #requested = 0;
   #closed = false;
 

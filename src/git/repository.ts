@@ -408,7 +408,7 @@ export async function readConfirmedTime(repository: Repository): Promise<number>
 
 const secondsPerDay = 86_400;
 
-/** Returns whether the index is missing: then git takes all files for removed. Not before the first commit. */
+/** Returns whether the index is missing, so that git takes all files for removed; false before the first commit. */
 export async function isIndexMissing(repository: Repository): Promise<boolean> {
   return !existsSync(join(repository.gitDir, 'index')) && (await readHead(repository)) !== null;
 }
@@ -430,13 +430,13 @@ export async function findConversion(repository: Repository, path: string): Prom
   const cause = isFiltered ? `filter=${filter}` : findCause(attributes, autocrlf, eol);
   if (cause === null) return null;
   const file = join(commonDir, 'info/attributes');
-  const fix = `cd ${folder} && git diff --quiet && echo '* ${off}' >>${file} && git ls-files -z | xargs -0 touch && git checkout --quiet .`;
+  const fix = `cd ${folder} && git diff --quiet && echo '* ${noConversion}' >>${file} && git ls-files -z | xargs -0 touch && git checkout --quiet .`;
   return `Git checks out pages with other bytes than they are committed with (${cause}), so posts to their bots are refused: ${fix}`;
 }
 
 const names = ['text', 'eol', 'ident', 'filter', 'working-tree-encoding'] as const;
 
-const off = '-text -ident -filter -working-tree-encoding';
+const noConversion = '-text -ident -filter -working-tree-encoding';
 
 /** The values of attributes; empty if unspecified. */
 type CheckoutAttributes = Readonly<Record<(typeof names)[number], string>>;

@@ -24,8 +24,8 @@ export class RateLimit {
   }
 
   /**
-   * Counts one for the client of a request, as `count` does. Requests that its group is refused do not count for its
-   * network, and a network at its limit makes no more entries.
+   * Counts one for the client of a request, as `count` does: for its group of addresses, then for its network, which has
+   * a higher limit. A refused group does not count for its network; a network at its limit makes no more entries.
    * @throws {ProblemError} too-many-requests
    */
   countClient(ctx: Context, advice: string): void {

@@ -21,7 +21,7 @@ function isStreamed(body: Body): body is Pieces {
   return !Buffer.isBuffer(body) && body.bytes > maxKeptBytes;
 }
 
-/** Bytes before compression, which are a third of that or less after it. */
+/** Bytes before compression, which makes a third of them or less. */
 const maxKeptBytes = 128 * 1024 * 1024;
 
 /**

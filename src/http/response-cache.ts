@@ -144,7 +144,7 @@ class SerializedResponse {
 
 let latest = { second: 0, date: '' };
 
-/** Returns the date of a second. Formatting it for each response would take as long as finding that. */
+/** Returns the date of a second. Formatting it for each response would take as long as finding the response. */
 function formatSecond(second: number): string {
   if (latest.second !== second) latest = { second, date: new Date(second * 1000).toUTCString() };
   return latest.date;

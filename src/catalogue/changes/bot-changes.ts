@@ -77,11 +77,11 @@ const maxCommits = 50;
 
 /** Drops values that nobody reads in a list of changes: long texts, addresses of images, and all fields of a new page. */
 function withoutTexts(page: PageChange): PageChange {
-  const fields = page.fields.map(({ name, ...values }) => ({ name, ...(!untold.has(name) && values) }));
+  const fields = page.fields.map(({ name, ...values }) => ({ name, ...(!hidden.has(name) && values) }));
   return { ...page, fields: page.state === 'added' ? [] : fields };
 }
 
-const untold = new Set(['page', 'avatar', 'cover', 'preview']);
+const hidden = new Set(['page', 'avatar', 'cover', 'preview']);
 
 /** The review of a page that was accepted. Times are in milliseconds since the epoch. */
 export interface AcceptedReview {

@@ -29,6 +29,7 @@ export interface ListQuery extends FilterValues {
 /** A key of a list element. The count is returned only if it is named, because it changes much more often than the others. */
 export type ListField = keyof BotListElement | 'count';
 
+/** An order of a list. */
 export interface Sort {
   readonly key: SortKey;
   readonly descending: boolean;

@@ -12,11 +12,11 @@ import { createCheck, type Cursor, type ListQuery } from './parameters.ts';
 export interface BestBots extends CutPage {
   /** The number of results that were left out because they are for adults. */
   readonly hidden: number;
-  /** The number of results that were left out because they have less than half of the query that the best match has. */
+  /** The number of results that were left out because they match less than half as much of the query as the best match. */
   readonly weaker: number;
   /** The number of results that have the words in their pages and commands only. */
   readonly mentions: number;
-  /** Those of the page among them, and maybe others. */
+  /** The bots among `mentions` that are on the page, and maybe others. */
   readonly mentioning: ReadonlySet<IndexedBot>;
   /** The number of results in each category, selected or not; empty for a list that begins after a cursor. */
   readonly categories: ReadonlyMap<Category, number>;

@@ -7,7 +7,7 @@ import { type SchemaDocument, readSchema, type SchemaName, schemaNames } from '.
 import { parseUrl } from '../../lib/network.ts';
 import { countCharacters, findNearestName, quoteValue } from '../../lib/text.ts';
 
-/** A broken rule in a file, and what to do about it. */
+/** A broken rule in a file, and its fix. */
 export interface Fault {
   /** Relative to the catalogue's folder, with `/`. */
   readonly path: string;

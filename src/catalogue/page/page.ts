@@ -29,6 +29,7 @@ export interface Page {
   faultAt(place: readonly (string | number)[], rule: string, message: string, atKey?: boolean): Fault;
 }
 
+/** A page file as parsed: its page, or its faults. */
 export type ParsedPage =
   | { readonly page: Page; readonly faults: readonly [] }
   | { readonly page: undefined; readonly faults: readonly Fault[] };

@@ -38,7 +38,7 @@ interface JsonFileOptions {
 }
 
 /**
- * Parses a file by its schema and finds all faults; never throws.
+ * Parses a JSON file of the catalogue, such as the settings or a profile, by its schema and finds all faults; never throws.
  * @param path the path in faults
  * @param reading the bytes, or why the file cannot be read
  */

@@ -82,7 +82,7 @@ const lentFit = 0.65;
 /** Weight of a word with the same meaning in another language. */
 const foreignFit = 0.25;
 const prefixFit = 0.3;
-/** Words of other languages, longer words and those of lent needs fit less: they are no part of a phrase. */
+/** Words of other languages, longer words and those of lent needs fit less, and are not part of a phrase. */
 const minFitInPhrase = 0.5;
 const minPrefixLength = 4;
 

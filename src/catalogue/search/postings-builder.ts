@@ -13,7 +13,7 @@ export class PostingsBuilder {
   readonly #shares: number[] = [];
   readonly #maxPostings: number;
 
-  /** @param maxPostings a word with more postings is left out, because it would tell nothing */
+  /** @param maxPostings a word with more postings is left out, because it distinguishes no bots */
   constructor(maxPostings = Infinity) {
     this.#maxPostings = maxPostings;
   }

@@ -67,7 +67,7 @@ export function readQuery(text: string, needs: Needs | null): Query {
   return { terms: [...terms.values()], name, isPhrase, ids };
 }
 
-/** Removes what many words begin or end with: "antispam", "musicbot". */
+/** Removes a beginning or an end that many words have: "antispam", "musicbot". */
 function bare(word: string): string {
   return withoutBot(word).replace(/^anti(?=\p{L}{3})/u, '');
 }

@@ -207,10 +207,10 @@ function toSearchedJson({ record, commands }: IndexedBot): Buffer {
 /** Bots per message to the thread: half a megabyte. */
 const batchSize = 200;
 
-/** A word that many pages have tells nothing and is left out; a page's words count little anyway. */
+/** A word with more postings is left out, because it distinguishes no bots. Words of pages count little anyway. */
 const maxPostingsPerPageWord = 1000;
 
-/** Runs in a thread: indexes the bots of each message. The last message has none; its response is the index. */
+/** Runs in a thread: indexes the bots of each message. The last message has no bots; its response is the index. */
 function indexMessages(part: IndexPart, port: MessagePort): void {
   const builder = new PostingsBuilder(part === 'texts' ? Infinity : maxPostingsPerPageWord);
   const add = part === 'texts' ? addBotWords : addPages;

@@ -41,7 +41,7 @@ export function findMatchingLocales(contents: Texts, splitWords: WordSplitter): 
   return matching.toSorted((a, b) => b.count - a.count).map(({ locale }) => locale);
 }
 
-/** Returns the part of a run of letters that is a term: all of it, unless its script does not put spaces between words. */
+/** Returns the part of a run that is a term: only the term's letters in a script without spaces, otherwise the whole run. */
 function findTerm(
   run: string,
   terms: readonly (Term & { readonly stems: Stems })[],

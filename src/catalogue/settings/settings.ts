@@ -146,7 +146,7 @@ const maxLogoSize = 128 * 1024;
 /** Returns the logo in a file, or the problem, a colon, and the fix. */
 function parseLogo(body: Buffer): Logo | string {
   if (body.length > maxLogoSize) return `the picture has more than ${maxLogoSize} bytes: make it smaller`;
-  const kind = kinds.find(({ begins }) => begins(body));
+  const kind = logoFormats.find(({ begins }) => begins(body));
   if (kind === undefined) return 'this is not a picture that can be used: save it as a PNG, WebP or JPEG';
   if (!kind.isWhole(body)) return 'the picture is cut off: put the whole file here';
   const { type, extension } = kind;
@@ -159,7 +159,7 @@ interface LogoFormat extends Pick<Logo, 'type' | 'extension'> {
 }
 
 /** SVG is not allowed because it may contain scripts. */
-const kinds: readonly LogoFormat[] = [
+const logoFormats: readonly LogoFormat[] = [
   {
     type: 'image/png',
     extension: 'png',
@@ -277,6 +277,7 @@ export function readFromDisk(root: string, path: string): FileReading {
   return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : bytes;
 }
 
+/** The result of reading the settings file. */
 export interface SettingsReading {
   /** Whether the settings file exists. */
   readonly found: boolean;

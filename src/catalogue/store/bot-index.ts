@@ -42,6 +42,7 @@ export interface IndexedBot {
   readonly files: readonly IndexedFile[];
 }
 
+/** The values of a bot that lists filter and sort by. */
 export interface BotFacts {
   /** In the default locale. */
   readonly name: string;

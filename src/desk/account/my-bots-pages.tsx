@@ -48,7 +48,7 @@ export function addMyBotsRoute(router: Router, parts: DeskParts, login: Login): 
       attention: items.filter((item) => item.bot === bot.id && item.kind !== 'faulty-file'),
     }));
   };
-  /** Returns how many bots name no author who has a name, if the account may propose its own name. */
+  /** Returns the number of bots without a named author; 0 if the account has a name or may not propose one. */
   const countNameless = ({ id, blocked }: Viewer, bots: readonly IndexedBot[]): number => {
     const isAsked = proposals?.list.findLast(`profile-${id}`, id) !== undefined;
     const policy = proposals?.findPolicy(site.settings, [id], id) ?? 'off';

@@ -30,7 +30,10 @@ interface ShelfBot {
   readonly name: string;
 }
 
-/** @param wanted languages, best first @param client the address that requests the bots @throws {BotshelfError} queue-full */
+/**
+ * Returns the shelf of a form, with the bots that its words find.
+ * @param wanted languages, best first @param client the address that requests the bots @throws {BotshelfError} queue-full
+ */
 export async function fillShelf(
   { bots, lists }: Pick<DeskParts, 'bots' | 'lists'>,
   { bots: ids = '' }: FieldTexts,

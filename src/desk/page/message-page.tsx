@@ -33,7 +33,7 @@ export function MessagePage(props: RenderableProps<MessagePageProps>): VNode {
  * Responds with a page that continues to the login by itself; the login returns to `to`. A form cannot redirect there,
  * because browsers apply `form-action` to every redirect after a form, and this one goes to the provider.
  * @param to a path of this site
- * @param key the text that says what the login is for
+ * @param key the text with the purpose of the login
  */
 export function sendLogInPage(ctx: Context, site: Site, to: string, key: MessageKey): void {
   const language = site.languages.of(ctx);

@@ -45,7 +45,7 @@ export function Preview({ preview, page, hasLabel = false, ...rendered }: Previe
 }
 
 interface ListedAvatarProps extends Pick<AvatarProps, 'name' | 'size'> {
-  /** The id of the bot, or of the account for what is no bot. */
+  /** The id of the bot, or of the account if the subject is not a bot. */
   readonly bot: string;
   /** Undefined for a bot that is not listed. */
   readonly listed: IndexedBot | undefined;

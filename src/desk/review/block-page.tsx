@@ -217,7 +217,7 @@ function BlockPage(props: BlockPageProps): VNode {
   );
 }
 
-/** Lists what else of a bot can be blocked: its authors, and the hosts of its links except for the platform's invite links. */
+/** Lists the names of a bot that can be blocked in addition to it: its authors, and the hosts of its links except for the platform's invite links. */
 function listOthers(bot: IndexedBot): Pick<BlockedName, 'kind' | 'name'>[] {
   const { invite, website, support } = parseListElement(bot);
   const links = [invite, website, support].filter((link) => link !== null && readInvite(link) === undefined);

@@ -284,7 +284,7 @@ interface VisitorReportListProps {
   readonly bots: Pick<BotIndex, 'get'>;
 }
 
-/** The reports of visitors, each with what a maintainer can do about its bot. */
+/** The reports of visitors, each with the actions of a maintainer on its bot. */
 export function VisitorReportList({ reports, bots }: VisitorReportListProps): VNode {
   const { t } = useLanguage();
   if (reports.length === 0) return <p class="muted">{t('report.none')}</p>;

@@ -25,7 +25,7 @@ export interface Editor<E extends FileEdit> {
   readonly describe: (edits: readonly E[]) => string;
 }
 
-/** A file that edits are planned on. The same at the tip, in the index and in the work tree, or refused. */
+/** A file that edits are planned on: the same at the tip, in the index and in the work tree, or else refused. */
 export interface CurrentFile {
   readonly file: GitFile | null;
   readonly text: string | null;
@@ -33,6 +33,7 @@ export interface CurrentFile {
   readonly refusal?: BotshelfError;
 }
 
+/** The commit of a batch, and the outcome of each edit. */
 export interface BatchPlan {
   readonly changes: readonly FileChange[];
   /** The changed files, by path. */
@@ -92,7 +93,7 @@ export function planBatch<E extends FileEdit>(
 
 /**
  * Returns the file to plan edits on. It is refused if a person has edited it, or it cannot be edited.
- * @param file what the tip has
+ * @param file the file at the tip
  * @param failure why the file is behind the branch
  */
 export function readCurrentFile(

@@ -396,7 +396,7 @@ function isSameStat(seen: Stats | undefined, now: Stats | undefined): boolean {
   );
 }
 
-/** Returns the stat of a path; undefined if nothing is there, or can be. @throws a system error */
+/** Returns the stat of a path; undefined if the path does not or cannot exist. @throws a system error */
 function readStatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -25,7 +25,7 @@ import type { GitClient } from '../run-git.ts';
 /** The clone that a service has for itself. */
 export interface Clone {
   readonly repositoryOpener: RepositoryOpener;
-  /** The folder for what is not in Git. */
+  /** The folder for data that is not in Git. */
   readonly var: string;
   /** Whether a person edits the catalogue in the clone. */
   readonly isEdited: boolean;
@@ -135,8 +135,8 @@ export async function restoreFolder(
 }
 
 /**
- * Throws for an empty clone: HEAD of its remote names a missing branch, as after `git init --bare` and a push of
- * another.
+ * Throws for an empty clone: HEAD of its remote names a missing branch, as after `git init --bare` and a push of another
+ * branch.
  */
 async function refuseEmptyClone(root: string, repository: Repository): Promise<void> {
   const format = '--format=%(refname:lstrip=3)';

@@ -45,7 +45,7 @@ export interface BranchMove {
 
 export interface CommitterOptions<E extends FileEdit> {
   readonly repositoryOpener: RepositoryOpener;
-  /** The folder for what is not in Git; commits of others never write to it. Absolute. */
+  /** The folder for data that is not in Git; commits of others never write to it. Absolute. */
   readonly var: string;
   /** Makes the new text of files, and the messages of commits, from edits. */
   readonly editor: Editor<E>;
@@ -168,7 +168,7 @@ export class Committer<E extends FileEdit> {
     if (this.#waiting.length > 0) void this.#queue.run(async () => await this.#commitWaiting());
   }
 
-  /** Waits for the next edits of the last batch's senders; otherwise the first would be a batch of its own. */
+  /** Waits for the next edits of the last batch's senders; otherwise the first of them would be a batch of its own. */
   async #gather(): Promise<void> {
     for (let seen = 0; this.#waiting.length < this.#lastSize && this.#waiting.length > seen;) {
       seen = this.#waiting.length;

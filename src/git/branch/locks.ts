@@ -41,7 +41,7 @@ export async function withIndexLock<T>(
 ): Promise<T> {
   const lock = join(folders.gitDir, 'index.lock');
   const deadline = performance.now() + maxWaitMs;
-  while (!(await take(lock, folders.staging))) {
+  while (!(await takeIndexLock(lock, folders.staging))) {
     if (performance.now() >= deadline) throw new BotshelfError('locked', held);
     await sleep(5);
   }
@@ -63,7 +63,7 @@ export function isIndexLocked({ gitDir }: Pick<Repository, 'gitDir'>): boolean {
 /** Removes the lock of a killed service, and returns whether there was one. */
 export async function removeStaleIndexLock({ gitDir, staging }: LockFolders): Promise<boolean> {
   const lock = join(gitDir, 'index.lock');
-  if (!(await isOurs(lock, staging))) return false;
+  if (!(await isOwnIndexLock(lock, staging))) return false;
   await rm(lock, { force: true });
   return true;
 }
@@ -74,7 +74,7 @@ const mark = 'botshelf';
 const held =
   "another Git command holds index.lock in the service's clone: send the change again; if no Git command runs there, a maintainer has to remove the file";
 
-async function take(lock: string, staging: string): Promise<boolean> {
+async function takeIndexLock(lock: string, staging: string): Promise<boolean> {
   const marked = toMarkedFile(staging);
   for (;;) {
     try {
@@ -83,7 +83,7 @@ async function take(lock: string, staging: string): Promise<boolean> {
     } catch (error) {
       const code = codeOf(error);
       // A lock with our mark is from a failed release: batches run one at a time, and one service runs on a clone.
-      if (code === 'EEXIST') return await isOurs(lock, staging);
+      if (code === 'EEXIST') return await isOwnIndexLock(lock, staging);
       if (code !== 'ENOENT') throw error;
     }
     // Git's folder may be gone: the write would create it again.
@@ -98,7 +98,7 @@ function toMarkedFile(staging: string): string {
 }
 
 /** Returns whether a lock has our mark, or is a link to our file, whose bytes a power loss may have taken. */
-async function isOurs(lock: string, staging: string): Promise<boolean> {
+async function isOwnIndexLock(lock: string, staging: string): Promise<boolean> {
   const text = await readFile(lock, 'latin1').catch(() => '');
   if (text.startsWith(mark)) return true;
   const [locked, marked] = await Promise.all(
@@ -178,8 +178,8 @@ const maxBriefMs = 30_000;
 export const waitResponse = 'wait';
 
 /**
- * Takes the lock of the clone itself: of two services with different folders `var/` each would remove the locks of the
- * other as stale. Undefined if there is no repository, or none that this process can write to.
+ * Takes the lock of the clone itself, because two services with different folders `var/` would remove each other's locks
+ * as stale. Returns undefined without a repository that this process can write to.
  * @throws {BotshelfError} already-running, while a running process has it
  * @throws {UserError} if the file system has no sockets
  * @throws a system error
@@ -209,9 +209,9 @@ export async function takeCloneLock(
 }
 
 /**
- * Sends the name of this process immediately, because earlier versions wait for it and send nothing. Then reads one
- * line, ends that of the name before the work, and sends the response after it: if the name's line has not ended,
- * nothing was done.
+ * Sends the name of this process immediately, without a line end, because clients of earlier versions wait for it and
+ * send nothing. Then reads a request of one line, sends the line end, does the work, and sends the response. A client
+ * that has received no line end knows that nothing was done.
  */
 function serveConnection(socket: Socket, respond: Respond): void {
   let request = '';

@@ -62,6 +62,7 @@ export interface Api {
   readonly update: UpdateRoute;
 }
 
+/** Creates the routes of the API. */
 export function createApi(parts: ApiParts): Api {
   const { config, bots, state, countHistory, cache, feed, images, sync, log } = parts;
   const { baseUrl, remote } = config;

@@ -15,7 +15,7 @@ import { chooseType, createDocument, readHeaders, send } from '../representation
 import { parseQuery, readQuery, findKnownBot, ensureComplete } from '../request.ts';
 
 /**
- * Adds what changed in the catalogue, page by page and as server-sent events.
+ * Adds the changes of the catalogue, page by page and as server-sent events.
  * @param baseUrl the public address, without a slash at its end
  */
 export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string): void {
@@ -123,7 +123,7 @@ async function firstOf(ms: number, ...events: readonly [EventEmitter, string][])
   });
 }
 
-/** Adds what changed in a bot, page by page. @param baseUrl the public address, without a slash at its end */
+/** Adds the changes of a bot, page by page. @param baseUrl the public address, without a slash at its end */
 export function addChangesRoute(
   router: Router,
   bots: BotIndex,

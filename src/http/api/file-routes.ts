@@ -34,8 +34,8 @@ interface ExportRouteParts {
 }
 
 /**
- * Adds all bots with their files, a JSON document a line. While the service starts, and the last commit is not known yet,
- * it is 503 as /api/v2/changes is: an export without a cursor could not be followed.
+ * Adds the export of all bots with their files, one JSON document per line. Until the last commit is known, it responds
+ * with a 503 like /api/v2/changes, because clients could not follow an export without a cursor.
  */
 export function addExportRoute(router: Router, parts: ExportRouteParts): void {
   const { bots, root, repositoryOpener, feed, places, cache, settings } = parts;

@@ -48,7 +48,7 @@ export interface UpdateRouteOptions extends AuthenticationOptions {
   /** Limits posts by bot. */
   readonly posts: RateLimit;
   /**
-   * Resolves when the response may be sent, after the change is durable: true if the Git server has it. Null where the
+   * Resolves when the response may be sent, after the change is durable: true if the Git server has it. Null if the
    * operator does not require that.
    */
   readonly acknowledge: (() => Promise<boolean>) | null;

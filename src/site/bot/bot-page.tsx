@@ -158,6 +158,7 @@ export interface BotPageProps extends Omit<BotHeadProps, 'name' | 'description'>
   readonly faults: readonly Fault[];
 }
 
+/** The page of a bot in the language of the reader, or else in one that the bot has. */
 export function BotPage(props: BotPageProps): VNode {
   const { bot, locale, blurImages, rendered, authors, review, facts, usages, shareCard, faults } = props;
   const { site } = useVisit();

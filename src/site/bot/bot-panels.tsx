@@ -66,8 +66,8 @@ export interface PanelsProps {
 }
 
 /**
- * The column next to a bot's page: recent changes, counts, other bots of the author. On phones
- * it follows the page, because a page that arrives later would move it.
+ * The column next to a bot's page: recent changes, counts, other bots of the author. On phones it follows the page,
+ * because a page that arrives later would move it.
  */
 export function BotPanels(props: PanelsProps): VNode {
   const { text } = useLanguage();
@@ -202,7 +202,7 @@ export interface BotHeadProps extends ShownBot {
   readonly review: NamedReview | undefined;
 }
 
-/** The wall of a bot's page: name, description, and the link to add the bot; beside them, its pictures. */
+/** The wall of a bot's page: name, description, and the link to add the bot; next to them, its pictures. */
 export function BotHead(props: BotHeadProps): VNode {
   const { bot, locale, name, description, authors, review } = props;
   const { t, text } = useLanguage();
@@ -290,7 +290,7 @@ function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecor
   );
 }
 
-/** The id of the link that names what the bot can do harm to. */
+/** The id of the link that names the subjects which the bot can harm. */
 const signsId = 'signs';
 
 export interface BotFactsProps extends Pick<ListedBot, 'count' | 'growth'> {

@@ -49,6 +49,7 @@ export async function readShownChanges(...options: Parameters<typeof readBotChan
   return { ...page, changes };
 }
 
+/** Formats the values of changes; their words are not compared yet. */
 export function toShownPages(pages: readonly PageChange[]): ShownPageChange[] {
   return pages.map(({ fields, ...page }) => ({
     ...page,

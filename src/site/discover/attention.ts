@@ -150,6 +150,7 @@ interface OwnSources extends Pick<AttentionSources, 'images' | 'state'> {
   readonly modifiedAt: (path: string) => number;
 }
 
+/** Lists problems as `ListOwn` says. */
 export async function listOwnAttention(
   { store, images, state, modifiedAt }: OwnSources,
   ...[bots, countedAt = (id) => state.reportedAt(id)]: Parameters<ListOwn>
@@ -174,7 +175,7 @@ export function toMessageValues(
   { values }: AttentionItem,
   { text, day }: Pick<Messages, 'text' | 'day'>,
 ): Readonly<Record<string, string | number>> {
-  // Texts do not use missing values. `same` is a number, because a text cannot choose by a word, which gets isolating marks.
+  // Texts do not use missing values. `same` is a number, because a text cannot choose by a word in isolating marks.
   const { since = 0, key, same } = values;
   return {
     ...values,
@@ -227,6 +228,7 @@ function findJump(id: BotId, countHistory: AttentionSources['countHistory']): At
 
 const minJumpServers = 1000;
 const jumpDays = 30;
+
 /** The parts of the service that the list of problems depends on. */
 interface AttentionParts extends AttentionSources {
   readonly repositoryOpener: RepositoryOpener;

@@ -30,7 +30,7 @@ export interface ListedBot {
   readonly authors: readonly NameLinkProps[];
   /** When the bot last reported a count; left out if the page does not depend on it. */
   readonly reportedAt?: number | undefined;
-  /** For a bot that has the words of a search on its page or in its commands only: a piece of them, null if none is known. */
+  /** For a bot that has the words of a search only on its page or in its commands: a piece of these; null if unknown. */
   readonly mention?: Mention | null | undefined;
 }
 
@@ -174,7 +174,7 @@ export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
   return <Avatar {...{ id, category, ...others }} image={cachedImages.avatar} blurred={nsfw} />;
 }
 
-/** The first five bots, beside each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
+/** The first five bots, next to each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
 export function Ledge({
   bots,
   size,

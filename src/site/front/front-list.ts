@@ -324,6 +324,7 @@ interface ReaderLanguages {
   readonly known: readonly Locale[];
 }
 
+/** Returns the reader's languages among those of bots. @param locales the languages of the bots */
 export function findReaderLanguages(
   ctx: Context,
   { requested, locale, wanted }: PageLanguage,

@@ -8,7 +8,7 @@ import { EmptyShelf } from './empty-shelf.tsx';
 import { findReaderLanguages, type FrontLists, showIn } from './front-list.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 
-/** Three bots on many servers, for a page that has none. */
+/** Three bots on many servers, for a page without content. */
 export interface NearBots {
   /** The category of all of them; undefined for bots of any category. */
   readonly category: Category | undefined;

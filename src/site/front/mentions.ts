@@ -12,7 +12,7 @@ export interface Mention {
 
 /**
  * Returns the first mention of a word of a search on a bot's page in this language, or else in other languages, or else
- * in its commands; undefined if there is none at the beginning of these texts.
+ * in its commands; undefined if the beginnings of these texts have no mention.
  */
 export function findMention(
   bot: IndexedBot,

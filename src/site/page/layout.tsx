@@ -45,9 +45,9 @@ interface LayoutProps {
   readonly category?: Category;
   /** The heading of the page and the lines below it. They stand on the wall, above the plank. */
   readonly head?: ComponentChildren;
-  /** What stands beside or below the heading. */
+  /** The content next to or below the heading. */
   readonly beside?: ComponentChildren;
-  /** All that stands on the wall, in place of `head` and `beside`. */
+  /** The whole content of the wall, in place of `head` and `beside`. */
   readonly wall?: ComponentChildren;
   readonly children: ComponentChildren;
 }
