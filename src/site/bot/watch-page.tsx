@@ -85,9 +85,9 @@ function WatchPage({ ids, shown, isCut, lost, open, unread, page, pages }: Watch
         )}
         {isCut && <p class="notice">{t('watch.tooMany', { max: maxIds })}</p>}
         {unread > 0 && (
-          <a class="notice" href={pathOf(page)}>
-            {t('watch.unread', { count: unread })}
-          </a>
+          <p class="notice">
+            <a href={pathOf(page)}>{t('watch.unread', { count: unread })}</a>
+          </p>
         )}
         {open.map(
           ({ line, ids: same }) =>
@@ -113,9 +113,11 @@ function WatchPage({ ids, shown, isCut, lost, open, unread, page, pages }: Watch
         )}
         <PageLinks {...{ page, pages, pathOf }} />
         {compared.length > 1 && (
-          <a rel="nofollow" href={href(toComparePath(compared.slice(0, 4)))}>
-            {t('compare.heading', { count: Math.min(compared.length, 4) })}
-          </a>
+          <p>
+            <a rel="nofollow" href={href(toComparePath(compared.slice(0, 4)))}>
+              {t('compare.heading', { count: Math.min(compared.length, 4) })}
+            </a>
+          </p>
         )}
         <form class="fields narrow" action={href(watchPath)}>
           {ids.length > 0 && <input type="hidden" name="ids" value={ids.join()} />}
