@@ -64,11 +64,6 @@ export class CurrentCache {
     }
   }
 
-  /** Whether the value of a key is cached and current. */
-  has(key: string): boolean {
-    return this.#kept.peek(key)?.value.current() === true;
-  }
-
   #make<V extends object>(key: string, make: () => Promise<V>, keeping: Keeping<V>): Promise<Kept<V>> {
     const making = this.#keep(key, make, keeping).finally(() => this.#making.delete(key));
     this.#making.set(key, making);

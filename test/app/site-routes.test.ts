@@ -225,7 +225,7 @@ describe('the pages of the site', () => {
       ...Array.from(links.matchAll(/href="([^"]+)"/g), ([, href]) => href),
     ]);
     deepStrictEqual(columns, [
-      ['Catalogue', '/?sort=popular', '/categories', '/collections', '/feeds'],
+      ['Catalogue', '/?sort=popular', '/categories', '/collections', '/feeds', '/watch'],
       ['About', '/about', '/about#rules', '/about#verified', 'https://example.org/report'],
       ['Build', '/docs', 'https://github.com/o/r'],
     ]);

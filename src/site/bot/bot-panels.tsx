@@ -164,11 +164,7 @@ export function Listing(props: ShownBot): VNode {
   return (
     <section class="quiet-row" aria-label={text('bot.listing')}>
       <ul class="links">
-        <li>
-          <a rel="nofollow" href={href(toWatchPath([id]))}>
-            {t('watch.short')}
-          </a>
-        </li>
+        <LinkItem href={href(toWatchPath([id]))}>{t('watch.short')}</LinkItem>
         {site.hasForms && <LinkItem href={href(editPath(id, language))}>{t('bot.edit')}</LinkItem>}
         {site.hasForms && <LinkItem href={href(translatePath(id, language))}>{t('bot.translate')}</LinkItem>}
         <LinkItem href={href(toChangesPath(id))}>{t('changes.title')}</LinkItem>

@@ -1,25 +1,18 @@
 import type { Category } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
-import { readRemovedData, type RemovedAt } from '../../catalogue/changes/bot-changes.ts';
-import type { PageData } from '../../catalogue/page/page.ts';
 import {
-  type Blocked,
-  type BlockedName,
-  findBlocked,
-  nothingBlocked,
-} from '../../catalogue/settings/blocked.ts';
+  readRemovedData,
+  readTrustChanges,
+  type RemovedAt,
+  type TrustChange,
+} from '../../catalogue/changes/bot-changes.ts';
+import type { PageData } from '../../catalogue/page/page.ts';
+import { type Blocked, findBlocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
-import { FairQueue } from '../../lib/serial-queue.ts';
-import {
-  keepHistory,
-  nameAuthors,
-  rankWarning,
-  readKeptChanges,
-  toChangesKey,
-  type Warning,
-} from '../changes/changed-fields.tsx';
+import { createFullError, FairQueue } from '../../lib/serial-queue.ts';
+import { nameAuthors, rankWarning, type Warning } from '../changes/changed-fields.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';
 import type { PageParts } from '../page/page-context.tsx';
 
@@ -30,34 +23,29 @@ export interface WatchedBot {
   readonly indexed: IndexedBot | undefined;
   /** In the default language of the bot; its id if the name is unknown. */
   readonly name: string;
-  readonly category: Category | undefined;
+  readonly category: Category;
+  readonly count: number | undefined;
   /** Worst first. */
   readonly warnings: readonly WatchWarning[];
   /** Whether its history was read; else there may be more warnings. */
   readonly isRead: boolean;
 }
 
-/** A warning with an id that stays the same for as long as the warning is shown. */
 export interface WatchWarning extends Warning {
+  /** Stays the same for as long as the warning is shown. */
   readonly id: string;
+  /** When the warning began, in milliseconds since the epoch. */
+  readonly time: number;
   /** Set if a commit of the bot's history has the change. */
   readonly commit?: string;
 }
 
-/** Watched bots, the bot with the worst warning first. */
-export interface WatchedBots {
-  readonly bots: readonly WatchedBot[];
-  /** The ids of bots that the list has never had, as far as it knows. */
-  readonly missing: readonly BotId[];
-  /** The number of bots whose history was not read yet. */
-  readonly unread: number;
-}
-
 /**
- * Reads what a server's owner should know of these bots. Reads the history of 25 bots that are not cached, in turns.
+ * Reads what a server's owner should know of these bots, the bot with the worst warning first. Reads the history of 25
+ * bots that are not cached, in turns. Leaves out bots that the list has never had, as far as it knows.
  * @param address that of the client
  */
-export type ReadWatched = (ids: readonly BotId[], address: string) => Promise<WatchedBots>;
+export type ReadWatched = (ids: readonly BotId[], address: string) => Promise<readonly WatchedBot[]>;
 
 interface WatchParts extends PageParts {
   /** The block list if it is public: that of the catalogue. */
@@ -70,112 +58,79 @@ export function createWatchReader(parts: WatchParts): ReadWatched {
   const queue = new FairQueue(64);
   return async (ids, address) => {
     let cold = 0;
-    const readOnce = async <V extends object>(
-      key: string,
-      read: () => Promise<V>,
-    ): Promise<V | undefined> => {
-      const isKept = cache.has(key);
-      if (!isKept && (!changes.isComplete || ++cold > maxCold)) return undefined;
-      return await (isKept ? read() : queue.run(address, read)).catch(() => undefined);
-    };
     const watched: WatchedBot[] = [];
-    const missing: BotId[] = [];
     for (const id of ids) {
-      const indexed = bots.get(id);
-      const bot = indexed
-        ? toListed(indexed, await readOnce(toChangesKey(id), () => readKeptChanges(parts, id)), parts)
-        : toUnlisted(id, await readOnce(`removed ${id}`, () => readRemoved(id, parts)), parts);
-      if (bot === undefined) missing.push(id);
-      else watched.push(bot);
+      const inputs = [() => changes.stamp(id), () => bots.get(id), () => Math.floor(Date.now() / msPerDay)];
+      const read = async (): Promise<History> => {
+        if (!changes.isComplete || ++cold > maxCold) throw createFullError('share-full', maxCold);
+        return await queue.run(address, async () => await readHistory(id, parts));
+      };
+      const reading = cache.get(`watched ${id}`, read, { inputs, isExact: true });
+      watched.push(...toWatched(id, await reading.catch(() => undefined), parts));
     }
-    const sorted = watched.toSorted((a, b) => rankBot(a) - rankBot(b));
-    return { bots: sorted, missing, unread: watched.filter(({ isRead }) => !isRead).length };
+    return watched.toSorted((a, b) => rankBot(a) - rankBot(b));
   };
 }
 
 /** Maximum number of histories that a request reads. */
 const maxCold = 25;
 
+interface History {
+  /** Empty for a bot that is not listed. */
+  readonly changes: readonly TrustChange[];
+  /** When the bot was removed; undefined if it is listed, or never was. */
+  readonly removed: number | undefined;
+  /** The last front matter of a removed bot. */
+  readonly data: PageData;
+}
+
+/** @throws {GitError} */
+async function readHistory(id: BotId, { bots, changes, removedAt }: WatchParts): Promise<History> {
+  const removed = await removedAt(id);
+  const data = removed === undefined ? {} : await readRemovedData(changes, id);
+  return { changes: bots.get(id) ? await readTrustChanges(changes, id) : [], removed, data };
+}
+
 /** Returns the place of a bot: by its worst warning, then those that are not read, then those without warnings. */
 function rankBot({ warnings: [worst], isRead }: WatchedBot): number {
   return worst ? rankWarning(worst) : isRead ? Infinity : Number.MAX_VALUE;
 }
 
-function toListed(
-  indexed: IndexedBot,
-  history: Awaited<ReturnType<typeof readKeptChanges>> | undefined,
-  { authors, counts, publicBlocked, site }: WatchParts,
-): WatchedBot {
-  const { id, facts } = indexed;
-  const blocked = publicBlocked.current ?? nothingBlocked;
-  const warnings: WatchWarning[] = nameAuthors(history?.changes ?? [], authors).map((change) => ({
-    ...change,
-    id: `${change.kind}:${change.commit}`,
-  }));
-  warnings.push(...toBlockedWarnings(findBlockedIn(indexed, blocked), blocked, facts.edited));
-  const since = counts.reportedAt(id);
-  if (since !== undefined && Date.now() - since >= site.settings.inactiveDays * msPerDay)
-    // A restart may change the time by an hour.
-    warnings.push({ kind: 'count', id: `count:${Math.floor(since / msPerDay / 7)}`, values: [], since });
-  return {
-    id,
-    indexed,
-    name: withoutBidiControls(facts.name),
-    category: facts.category,
-    warnings: warnings.toSorted((a, b) => rankWarning(a) - rankWarning(b)),
-    isRead: history !== undefined,
-  };
-}
-
-/** A bot that is not listed. `time` is undefined if it never was, as far as the history says. */
-interface UnlistedBot {
-  readonly time: number | undefined;
-  readonly data: PageData;
-}
-
-async function readRemoved(id: BotId, { bots, changes, cache, removedAt }: WatchParts): Promise<UnlistedBot> {
-  const read = async (): Promise<UnlistedBot> => {
-    const time = await removedAt(id);
-    return { time, data: time === undefined ? {} : await readRemovedData(changes, id) };
-  };
-  const { inputs = [], ...keeping } = keepHistory(changes, id);
-  return await cache.get(`removed ${id}`, read, { ...keeping, inputs: [...inputs, () => bots.get(id)] });
-}
-
-/** Returns undefined for a bot that was never listed, and is not blocked. */
-function toUnlisted(
-  id: BotId,
-  removed: UnlistedBot | undefined,
-  { publicBlocked, site }: WatchParts,
-): WatchedBot | undefined {
-  const { time, data = {} } = removed ?? {};
-  const { name, category, authors, created } = data;
-  const blocked = publicBlocked.current ?? nothingBlocked;
-  const accounts = Array.isArray(authors) ? authors.map(String) : [];
-  const warnings: WatchWarning[] = toBlockedWarnings(
-    findBlocked(blocked, { bots: [id], authors: accounts }),
-    blocked,
-    time,
-  );
-  if (time !== undefined)
-    warnings.unshift({ kind: 'gone', id: `gone:${String(created)}`, values: [], since: time });
-  if (removed !== undefined && warnings.length === 0) return undefined;
-  return {
-    id,
-    indexed: undefined,
-    name: typeof name === 'string' ? withoutBidiControls(name) : id,
-    category: site.settings.categories.find((known) => known === category),
-    warnings,
-    isRead: removed !== undefined,
-  };
-}
-
-/**
- * Returns one warning if anything is blocked, without the reason and the name, which are for maintainers.
- * @param otherwise the time of an entry without a day
- */
-function toBlockedWarnings([first]: readonly BlockedName[], blocked: Blocked, otherwise = 0): WatchWarning[] {
-  if (first === undefined) return [];
-  const day = blocked[`${first.kind}s`][first.name]?.since ?? '';
-  return [{ kind: 'blocked', id: `blocked:${day}`, values: [], since: Date.parse(day) || otherwise }];
+/** Returns no bot for an id that was never listed, and is not blocked. */
+function toWatched(id: BotId, history: History | undefined, parts: WatchParts): WatchedBot[] {
+  const { settings } = parts.site;
+  const indexed = parts.bots.get(id);
+  const { changes = [], removed, data = {} } = history ?? {};
+  const warnings: WatchWarning[] = nameAuthors(changes, parts.authors).map((change) => {
+    return { ...change, id: `${change.kind}:${change.commit}`, time: change.since };
+  });
+  const add = (kind: Warning['kind'], key: unknown, since: number, time = since): void =>
+    void warnings.push({ kind, id: `${kind}:${String(key)}`, values: [], since, time });
+  if (removed !== undefined) add('gone', data['created'], removed);
+  const blocked = parts.publicBlocked.current ?? nothingBlocked;
+  const authors = [data['authors']].flat().map(String);
+  const name = typeof data['name'] === 'string' ? data['name'] : id;
+  const names = indexed ? findBlockedIn(indexed, blocked) : findBlocked(blocked, { bots: [id], authors });
+  // The names and reasons are for maintainers.
+  for (const entry of names.slice(0, 1)) {
+    const day = blocked[`${entry.kind}s`][entry.name]?.since ?? '';
+    add('blocked', day, Date.parse(day) || (removed ?? indexed?.facts.edited ?? 0));
+  }
+  const counted = parts.counts.reportedAt(id) ?? Infinity;
+  const missed = counted + settings.inactiveDays * msPerDay;
+  // A restart may change the time by an hour.
+  if (indexed && missed <= Date.now()) add('count', Math.floor(counted / msPerDay / 7), counted, missed);
+  if (!indexed && history && warnings.length === 0) return [];
+  return [
+    {
+      id,
+      indexed,
+      name: withoutBidiControls(indexed?.facts.name ?? name),
+      category:
+        settings.categories.find((known) => known === (indexed?.facts ?? data)['category']) ?? 'other',
+      count: parts.counts.count(id),
+      warnings: warnings.toSorted((a, b) => rankWarning(a) - rankWarning(b)),
+      isRead: history !== undefined,
+    },
+  ];
 }

@@ -17,7 +17,6 @@ import {
   type InviteChange,
 } from '../../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
-import type { Keeping } from '../../lib/current-cache.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
@@ -234,54 +233,33 @@ export interface BotTrust {
 }
 
 /** Reads the facts about the trust in a page of a bot from its history, once per commit. Empty without Git. */
-export async function readBotTrust(parts: PageParts, id: BotId, locale: Locale): Promise<BotTrust> {
-  const { changes: index, authors, cache } = parts;
+export async function readBotTrust(
+  { changes: index, authors, cache }: PageParts,
+  id: BotId,
+  locale: Locale,
+): Promise<BotTrust> {
   const read = async (): Promise<BotTrust> => {
-    const { changes } = await readKeptChanges(parts, id);
+    const changes = await readTrustChanges(index, id);
     return { changes, review: await readLastReview(index, id, locale) };
   };
-  const kept = cache.get(`review ${id} ${locale}`, read, keepHistory(index, id));
+  const inputs = [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)];
+  const kept = cache.get(`trust ${id} ${locale}`, read, { inputs, isExact: true });
   const { changes, review } = await kept.catch((): BotTrust => ({ changes: [], review: undefined }));
   return { changes: nameAuthors(changes, authors), review };
 }
 
-/** Reads the changes of trust in a bot, once per commit and day. @throws {GitError} */
-export async function readKeptChanges(
-  { changes: index, cache }: Pick<PageParts, 'changes' | 'cache'>,
-  id: BotId,
-): Promise<Pick<BotTrust, 'changes'>> {
-  const read = async (): Promise<Pick<BotTrust, 'changes'>> => ({
-    changes: await readTrustChanges(index, id),
-  });
-  return await cache.get(toChangesKey(id), read, keepHistory(index, id));
-}
-
-/** Returns the key at which the cache has the changes of trust in a bot. */
-export function toChangesKey(id: BotId): string {
-  return `trust ${id}`;
-}
-
-/** Returns how a value that was read from a bot's history is cached. */
-export function keepHistory(index: PageParts['changes'], id: BotId): Keeping<object> {
-  return { inputs: [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)], isExact: true };
-}
-
 /** Replaces the ids of accounts in changes by their names. */
-export function nameAuthors(
-  changes: readonly TrustChange[],
-  authors: Pick<AuthorIndex, 'findProfile'>,
-): readonly TrustChange[] {
-  return changes.map(({ values, ...change }) => {
-    const isOfAuthors = change.kind === 'author';
-    return {
-      ...change,
-      values: isOfAuthors ? values.map((account) => nameAccount(authors, account)) : values,
-    };
+export function nameAuthors(changes: readonly TrustChange[], authors: NamedAccounts): TrustChange[] {
+  return changes.map((change) => {
+    if (change.kind !== 'author') return change;
+    return { ...change, values: change.values.map((account) => nameAccount(authors, account)) };
   });
 }
+
+type NamedAccounts = Pick<AuthorIndex, 'findProfile'>;
 
 /** Returns the name of an account, or else its id. */
-export function nameAccount(authors: Pick<AuthorIndex, 'findProfile'>, account: string): string {
+export function nameAccount(authors: NamedAccounts, account: string): string {
   return withoutBidiControls(authors.findProfile(account)?.name ?? account);
 }
 
@@ -291,47 +269,34 @@ export interface Warning extends Pick<TrustChange, 'values' | 'since'> {
   readonly kind: TrustChange['kind'] | 'gone' | 'blocked' | 'count';
 }
 
-/** The kinds of warnings, worst first. */
-const warningKinds = [
-  'administrator',
-  'permission',
-  'author',
-  'bot',
-  'gone',
-  'blocked',
-  'nsfw',
-  'count',
-  'source',
-] as const;
-
-function toWarningKind({ kind, values }: Warning): (typeof warningKinds)[number] {
-  return values.includes('administrator') ? 'administrator' : kind;
-}
+/** The kinds of warnings. */
+const worstFirst = 'administrator permission author bot gone blocked nsfw count source'.split(' ');
 
 /** Returns the place of a warning among all, worst first. */
 export function rankWarning(warning: Warning): number {
-  return warningKinds.indexOf(toWarningKind(warning));
+  return worstFirst.indexOf(toWarningKind(warning));
 }
 
-/** Formats a warning as a sentence. */
-export function formatWarning<V>(
-  warning: Warning,
-  { text, day }: Pick<Messages, 'text' | 'day'>,
-  format: (key: MessageKey, values: Readonly<Record<string, string>>) => V,
-): V {
+function toWarningKind({ kind, values }: Warning): Warning['kind'] | 'administrator' {
+  return values.includes('administrator') ? 'administrator' : kind;
+}
+
+/** Returns the key and the values of the sentence for a warning. */
+export function toMessage(warning: Warning, { text, day }: Messages) {
   const shown = warning.values.map((value) => {
     if (warning.kind !== 'permission') return value;
     return /^\d/.test(value)
       ? text('permissions.unknown', { bit: Number(value) })
       : text(`permission.${value as Permission}`);
   });
-  return format(`changes.${toWarningKind(warning)}`, { day: day(warning.since), values: shown.join(', ') });
+  const values = { day: day(warning.since), values: shown.join(', ') };
+  return [`changes.${toWarningKind(warning)}`, values] as const;
 }
 
 /** A change that matters for the trust in a bot, as a sentence with its date. */
 export function TrustChangeText({ change }: { readonly change: Warning }): VNode {
   const language = useLanguage();
   const isLoud = ['administrator', 'bot', 'gone', 'blocked'].includes(toWarningKind(change));
-  const sentence = formatWarning(change, language, language.t);
+  const sentence = language.t(...toMessage(change, language));
   return isLoud ? <strong class="warning">{sentence}</strong> : <>{sentence}</>;
 }

@@ -89,6 +89,7 @@ function createRobotsFile(baseUrl: string, hasSitemap = true): Document {
     '/logout',
     '/proposals/',
     '/review',
+    '/watch?',
     '/bots/*/token',
     '/bots/*/edit',
     '/bots/*/translate',

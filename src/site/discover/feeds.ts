@@ -18,7 +18,7 @@ import {
   refuseIds,
 } from '../../http/request.ts';
 import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
-import { formatFieldName, formatWarning, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
+import { formatFieldName, nameAccount, toMessage, toShownPages } from '../changes/changed-fields.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/languages.ts';
@@ -44,8 +44,8 @@ export interface FeedsOptions extends PageParts {
 }
 
 /**
- * Adds the feeds: new bots, a category, an author, a collection, the changes of a bot, watched bots. Titles are in a language of the
- * interface, bots in their own. Each feed is created when it is first requested and cached for some seconds.
+ * Adds the feeds: new bots, a category, an author, a collection, the changes of a bot, watched bots. Titles are in a
+ * language of the interface, bots in their own. Each feed is created when it is first requested and cached for some seconds.
  */
 export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   const { authors, bots, cache, changes, collections, lists, site } = options;
@@ -121,12 +121,12 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
     ctx.set('X-Robots-Tag', 'noindex');
     await sendFeed(ctx, text, async (common) => {
       const read = await options.readWatched(ids, ctx.ip);
-      const entries = read.bots
-        .flatMap((bot) => bot.warnings.map((warning) => ({ bot, warning, time: toFeedTime(warning, site) })))
-        .toSorted((a, b) => b.time - a.time)
+      const entries = read
+        .flatMap((bot) => bot.warnings.map((warning) => ({ bot, warning })))
+        .toSorted((a, b) => b.warning.time - a.warning.time)
         .slice(0, maxEntries);
       const formatted = entries.map((entry) => formatWatched(entry, common));
-      return formatFeed(common, entries[0]?.time ?? 0, formatted);
+      return formatFeed(common, entries[0]?.warning.time ?? 0, formatted);
     });
   });
   router.get(toFeedPath('bot', ':id'), async (ctx) => {
@@ -257,15 +257,10 @@ function formatChange(
       : by.kind === 'api'
         ? text('changes.api')
         : nameAccount(authors, by.account);
-  return formatElement(
-    'entry',
-    {},
-    formatTextElement('id', `urn:botshelf:change:${commit}:${id}`),
-    formatTextElement('title', withoutBidiControls(`${facts.name}: ${title}`)),
+  return formatNews(
+    { id: `change:${commit}:${id}`, title: `${facts.name}: ${title}`, time, address },
     ...(summary.length > 0 ? [formatTextElement('summary', summary.join('\n'))] : []),
     formatPerson(withoutBidiControls(author)),
-    formatTextElement('updated', formatIsoTime(time)),
-    formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
   );
 }
 
@@ -280,46 +275,50 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
   const summary = `${message} ${messages.text(`attention.${kind}.advice`)}`.trim();
   // A problem that returns later gets another id. A restart may change the time by an hour.
   const week = Math.floor(Number(since) / msPerWeek);
-  const href = baseUrl + (fixPath ?? `/bots/${bot}`);
-  return formatElement(
-    'entry',
-    {},
-    formatTextElement(
-      'id',
-      `urn:botshelf:attention:${bot}:${kind}:${hash('sha1', `${key} ${url}${path} ${week}`)}`,
-    ),
-    formatTextElement('title', maskTokens(withoutBidiControls(`${name}: ${text}`))),
+  const subject = hash('sha1', `${key} ${url}${path} ${week}`);
+  return formatNews(
+    {
+      id: `attention:${bot}:${kind}:${subject}`,
+      title: `${name}: ${text}`,
+      time: Number(since),
+      address: baseUrl + (fixPath ?? `/bots/${bot}`),
+    },
     formatTextElement('summary', maskTokens(withoutBidiControls(summary))),
-    formatTextElement('updated', formatIsoTime(Number(since))),
-    formatElement('link', { rel: 'alternate', type: 'text/html', href }),
   );
 }
 
 const msPerWeek = 7 * msPerDay;
 
-/** Returns when a warning began, in milliseconds since the epoch. */
-function toFeedTime({ kind, since }: WatchWarning, { settings }: PageParts['site']): number {
-  return kind === 'count' ? since + settings.inactiveDays * msPerDay : since;
-}
+type WatchEntry = { readonly bot: WatchedBot; readonly warning: WatchWarning };
 
-interface WatchEntry {
-  readonly bot: WatchedBot;
-  readonly warning: WatchWarning;
-  readonly time: number;
-}
-
-function formatWatched({ bot, warning, time }: WatchEntry, { baseUrl, messages }: CommonOptions): Xml {
+function formatWatched({ bot, warning }: WatchEntry, { baseUrl, messages }: CommonOptions): Xml {
   const { id, name } = bot;
-  const { commit } = warning;
+  const { commit, time } = warning;
   const path = commit === undefined ? `/bots/${id}` : `${toChangesPath(id)}#${commit}`;
-  const title = `${name}: ${formatWarning(warning, messages, messages.text)}`;
+  const title = `${name}: ${messages.text(...toMessage(warning, messages))}`;
+  return formatNews({ id: `watch:${id}:${warning.id}`, title, time, address: baseUrl + path });
+}
+
+interface News {
+  /** Unique in all feeds. */
+  readonly id: string;
+  readonly title: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** The address of the page that tells more. */
+  readonly address: string;
+}
+
+/** Creates an entry about something that happened. */
+function formatNews({ id, title, time, address }: News, ...others: readonly Xml[]): Xml {
   return formatElement(
     'entry',
     {},
-    formatTextElement('id', `urn:botshelf:watch:${id}:${warning.id}`),
-    formatTextElement('title', withoutBidiControls(title)),
+    formatTextElement('id', `urn:botshelf:${id}`),
+    formatTextElement('title', maskTokens(withoutBidiControls(title))),
+    ...others,
     formatTextElement('updated', formatIsoTime(time)),
-    formatElement('link', { rel: 'alternate', type: 'text/html', href: baseUrl + path }),
+    formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
   );
 }
 

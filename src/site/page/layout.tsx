@@ -9,6 +9,7 @@ import {
   collectionsPath,
   feedsPath,
   languagePath,
+  watchPath,
   withLocale,
 } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
@@ -166,6 +167,7 @@ function Footer({ form }: LayoutProps): VNode {
             [href(categoriesPath), 'list.categories'],
             [href(collectionsPath), 'collections.title'],
             [href(feedsPath), 'feeds.title'],
+            [href(watchPath), 'watch.title'],
           ]}
         />
         <FooterLinks

@@ -56,21 +56,20 @@ export function BriefPermissions({ invite }: LabelProps): VNode {
   );
 }
 
-interface SignsProps extends LabelProps {
-  /** The id of the link. */
-  readonly id?: string;
-  /** The path of the page that has the label; by default this page. */
-  readonly page?: string;
-}
+type SignsProps = LabelProps & { readonly id?: string; readonly page?: string };
 
-/** A link to the label, with the subjects that the bot can do harm to. */
-export function PermissionSigns({ invite, id, page }: SignsProps): VNode {
-  const { t, text, href } = useLanguage();
+/**
+ * A link to the label, with the subjects that the bot can do harm to.
+ * @param props.id the id of the link
+ * @param props.page the address of the page with the label; by default this page
+ */
+export function PermissionSigns({ invite, id, page = '' }: SignsProps): VNode {
+  const { t, text } = useLanguage();
   const rows = listLabelRows(invite, text);
   const harmful = rows.filter((row) => row.harmful.length > 0);
   const [sentence] = rows.length === 1 ? (rows[0]?.others ?? []) : [];
   return (
-    <a id={id} class="signs" href={`${page === undefined ? '' : href(page)}#${labelId}`}>
+    <a id={id} class="signs" href={`${page}#${labelId}`}>
       {readInvite(invite)?.fullControl ? (
         <SignedWord isHarmful>{t('permissions.fullControl')}</SignedWord>
       ) : harmful.length === 0 ? (
