@@ -83,6 +83,7 @@ export const problemKinds = {
   'method-not-allowed': [405, 'The method is not allowed here'],
   'not-acceptable': [406, 'There is no such representation'],
   'edit-conflict': [409, 'A maintainer is editing the bot'],
+  'proposal-refused': [409, 'The proposal is refused'],
   'precondition-failed': [412, 'The bot has changed'],
   'too-large': [413, 'The body is too large'],
   'unsupported-type': [415, 'The body is of the wrong type'],

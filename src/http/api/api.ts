@@ -16,8 +16,14 @@ import { addCountHistoryRoute, addCountsRoute, addLatestCountsRoute } from './co
 import { addExportRoute, addImageRoute, createExportPlaces } from './file-routes.ts';
 import { addHookRoute } from './hook-route.ts';
 import { addOpenApiRoute } from './openapi.ts';
+import { addPageRoute } from './page-route.ts';
 import { addReadRoutes } from './read-routes.ts';
-import { addUpdateRoute, type UpdateRoute, type UpdateRouteOptions } from './update-route.ts';
+import {
+  addUpdateRoute,
+  type PostOptions,
+  type UpdateRoute,
+  type UpdateRouteOptions,
+} from './update-route.ts';
 import { createUpdates, type PostedEdit } from './updates.ts';
 
 /** The input of `createApi`. */
@@ -44,6 +50,8 @@ export interface ApiParts
   readonly sync: Sync | null;
   /** Null if proposals are not reviewed at the Git host. */
   readonly hostReview: OpenProposals['hostReview'];
+  /** Null if nobody can log in, or proposals are turned off. */
+  readonly proposals: OpenProposals['proposals'];
   /** Null if nobody can log in. */
   readonly login: Pick<Login, 'disabledReason'> | null;
   readonly site: { readonly contact: string | null };
@@ -68,13 +76,8 @@ export function createApi(parts: ApiParts): Api {
   const settings = () => parts.catalogue.settings.current;
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
   const posts = new Router();
-  const update = addUpdateRoute(posts, {
+  const own: PostOptions & ApiParts = {
     ...parts,
-    settings,
-    applyUpdate: createUpdates(bots, parts.committer, state, {
-      content: new RateLimit('content', config.contentLimit, 'hour'),
-      commands: new RateLimit('commands', config.commandsLimit, 'hour'),
-    }),
     posts: new RateLimit('posts', config.rateLimit),
     badTokens,
     tokenAdvice: (id) => adviseOnToken(id, parts),
@@ -83,7 +86,13 @@ export function createApi(parts: ApiParts): Api {
       log.debug({ bot, reason, address: ctx.ip }, `a token was refused for ${bot}: ${reason}`);
     },
     acknowledge: sync && remote?.ack === 'remote' ? async () => await sync.waitForPush() : null,
+  };
+  const applyUpdate = createUpdates(bots, parts.committer, state, {
+    content: new RateLimit('content', config.contentLimit, 'hour'),
+    commands: new RateLimit('commands', config.commandsLimit, 'hour'),
   });
+  const update = addUpdateRoute(posts, { ...own, settings, applyUpdate });
+  addPageRoute(posts, { ...own, baseUrl });
   const reads = new Router();
   addReadRoutes(reads, { ...parts, collections: parts.catalogue.collections, baseUrl, settings });
   addCountsRoute(reads, bots, countHistory);
