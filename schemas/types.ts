@@ -33,6 +33,7 @@ export type ProblemType =
       | 'urn:botshelf:problem:cross-site'
       | 'urn:botshelf:problem:other-repository'
       | 'urn:botshelf:problem:read-only'
+      | 'urn:botshelf:problem:proposal-refused'
       | 'urn:botshelf:problem:not-found'
       | 'urn:botshelf:problem:unknown-bot'
       | 'urn:botshelf:problem:removed-bot'
@@ -698,6 +699,10 @@ export interface SettingsFile {
      * Changes of a bot by its authors. With publish they are committed without a review, but for what is always reviewed.
      */
     authors?: 'review' | 'publish' | 'off';
+    /**
+     * Pages that the token of a bot sends. With publish they are committed without a review.
+     */
+    token?: 'review' | 'publish' | 'off';
     /**
      * Changes of a bot by anybody else.
      */

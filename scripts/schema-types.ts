@@ -62,6 +62,7 @@ export async function typesFromOpenApi(): Promise<string> {
     'exportLine',
     'CatalogueChanges',
     'CommandsAnswer',
+    'PageAnswer',
   ];
   const properties = Object.fromEntries(
     names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]),

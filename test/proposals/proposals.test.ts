@@ -32,7 +32,7 @@ import {
 } from '../support/proposals.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
-import { accountId, accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { collection, profile } from '../support/side-files.ts';
 
 const homer = botId('190519304972663312');

@@ -105,8 +105,8 @@ function toProblem({ kind, values }: ProposalError, id: BotId): Error {
       return new ProblemError('busy', `${max} proposals wait, which is the most: try again later`, later);
     case 'conflict':
       return new ProblemError(
-        'proposal-refused',
-        `the list has changed ${fields} of a page that waits for review: send that page again first`,
+        'edit-conflict',
+        `the list has changed ${fields} of another page that waits for review: send that page again first`,
       );
     case 'blocked':
       return new ProblemError(

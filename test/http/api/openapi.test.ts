@@ -113,7 +113,7 @@ describe('the OpenAPI document', () => {
     const { paths, components } = JSON.parse(text) as WrittenDocument;
     const { posts, reads } = createApi({ config: { baseUrl }, catalogue: {} } as ApiParts);
     const routes = [...posts.stack, ...reads.stack].flatMap(({ path, methods }) =>
-      methods.map((method) => `${method} ${String(path).replace(':id', '{id}')}`),
+      methods.map((method) => `${method} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),
     );
     const ownRoutes = ['/api/openapi.json', '/api', '/api/v2', '/openapi.json'].map((path) => `GET ${path}`);
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
