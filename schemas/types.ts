@@ -892,6 +892,19 @@ export interface CommandOption {
   options?: CommandOption[];
 }
 /**
+ * The content of a page that a bot sends from its own repository.
+ */
+export interface PageContent {
+  /**
+   * The page, in markdown.
+   */
+  page: string;
+  /**
+   * What the bot does, in a sentence: one line of visible text.
+   */
+  description?: string;
+}
+/**
  * botshelf import --map: which field of a record in another list is which key of a page file.
  */
 export interface ImportMap {

@@ -107,13 +107,13 @@ export function withEdited(subject: Subject, { before, changed }: MergedProposal
  * @throws {ProposalError} gone, if the bot has no main page
  * @throws {BotshelfError} unavailable, if the file is faulty
  */
-export function withSentPage(before: FileTexts, { id, locale, ...sent }: SentPage): FileTexts {
+export function withSentPage(before: FileTexts, { id, locale, page, description }: SentPage): FileTexts {
   const main = findMainPage(before);
   if (main === undefined) throw new ProposalError('gone');
   const path = pathOf(id, locale);
   const { name } = main.page.data;
   const text = before.get(path) ?? `---\n${JSON.stringify({ name }, null, 2)}\n---\n`;
-  return new Map([[path, withPage(path, text, sent)]]);
+  return new Map([[path, withPage(path, text, page, description)]]);
 }
 
 /** Returns the message of the commit that accepts a proposal. */

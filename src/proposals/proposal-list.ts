@@ -40,15 +40,16 @@ export class ProposalList {
   /**
    * Returns the proposals of an account, and those that its bots sent themselves; open and closed, latest submission
    * first.
+   * @param owns whether the account is an author of a bot
    */
-  listOf(account: AccountId, owns: Owns = () => false): readonly Proposal[] {
+  listOf(account: AccountId, owns: (bot: Subject) => boolean = () => false): readonly Proposal[] {
     return this.all
       .filter((one) => one.proposer.id === account || (isSentByBot(one) && owns(one.subject)))
       .toSorted((a, b) => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1));
   }
 
   /** Returns the proposals of an account and its bots that were decided by others after a time. */
-  listAnswered(account: AccountId, time: number, owns: Owns): readonly Proposal[] {
+  listAnswered(account: AccountId, time: number, owns: (bot: Subject) => boolean): readonly Proposal[] {
     return this.listOf(account, owns).filter((proposal) => isAnswered(proposal) && proposal.at > time);
   }
 
@@ -87,9 +88,6 @@ export class ProposalList {
     this.#open = undefined;
   }
 }
-
-/** Returns whether an account is an author of a bot. */
-export type Owns = (bot: Subject) => boolean;
 
 function isAnswered({ state }: Proposal): boolean {
   return state !== 'waiting' && state !== 'withdrawn';

@@ -1,3 +1,4 @@
+import type { PageContent } from '../../schemas/types.ts';
 import { BotshelfError } from '../lib/errors.ts';
 import { parseAccountId, toOneLine, type AccountId } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
@@ -344,13 +345,9 @@ export interface SentProposal {
 }
 
 /** A page that the token of a bot sends. */
-export interface SentPage extends PagePlace {
+export interface SentPage extends PagePlace, Readonly<PageContent> {
   /** The name of the bot. */
   readonly name: string;
-  /** The markdown below the front matter. */
-  readonly page: string;
-  /** Left out to keep the description. */
-  readonly description?: string;
 }
 
 /** The treatment of a proposal: it is reviewed, published immediately, or refused. */

@@ -355,20 +355,16 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Withdraws a proposal for its account.
-   * @param version the version that the account saw
-   * @param by the author who withdraws the proposal of a bot; null for the account itself
+   * Withdraws a proposal for its account, or for an author of the bot that sent it.
+   * @param version the version that was seen
+   * @param by the author; left out for the account itself
    * @throws {ProposalError} gone, changed
    * @throws {BotshelfError} unavailable
    */
-  async withdraw(
-    subject: Subject,
-    account: AccountId,
-    version: string,
-    by: Person | null = null,
-  ): Promise<SavedStep> {
+  async withdraw(subject: Subject, account: AccountId, version: string, by?: Person): Promise<SavedStep> {
     return await this.#transact(subject, account, version, async (repository, current) => {
-      const change = { state: 'withdrawn', reviewer: by, text: '' } as const;
+      const reviewer = by && by.id !== account ? { id: by.id, name: by.name } : null;
+      const change = { state: 'withdrawn', reviewer, text: '' } as const;
       return await this.#close(repository, ensureVersion(current, version), change);
     });
   }

@@ -297,11 +297,7 @@ export function withValues(
  * Returns a page's text with this markdown and, unless it is left out, this description; the same text if it has both.
  * @throws {BotshelfError} unavailable, when the text cannot be parsed
  */
-export function withPage(
-  path: string,
-  text: string,
-  { page, description }: { readonly page: string; readonly description?: string },
-): string {
+export function withPage(path: string, text: string, page: string, description?: string): string {
   const { page: former, faults } = parsePage(path, Buffer.from(text));
   if (former === undefined) throw createFaultyError(path, faults[0]?.message ?? 'it cannot be read');
   const isKept = description === undefined || description === former.data['description'];

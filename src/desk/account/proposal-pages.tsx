@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import { type AccountId, parseAccountId } from '../../bot/commit-message.ts';
+import type { AccountId } from '../../bot/commit-message.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -40,30 +40,32 @@ export function addProposalRoutes(router: Router, parts: ProposalParts): void {
   const { site, bots, viewerOf, proposals, login, hostReview } = parts;
   const readOwn = createReviewReader(parts, 'sent');
   /** Withdraws the proposal if the button was pressed. Otherwise, or on failure, shows the proposal. */
-  const respond = async (ctx: Context, isOfBot: boolean): Promise<void> => {
+  const respond = async (ctx: Context, end: string): Promise<void> => {
     const subject = parseSubject(ctx['params'].subject ?? '');
     if (subject === undefined) throw new ProblemError('not-found', 'this is not the ID of a bot');
     const viewer = await viewerOf(ctx);
-    const path = `/proposals/${subject}${isOfBot ? '/bot' : ''}`;
+    const path = `/proposals/${subject}${end}`;
     if (viewer === null) return sendLogInPage(ctx, site, path, 'myBots.visitor');
-    const missing = new ProblemError('not-found', `you have no proposal for ${subject}`);
-    const ofBot = createOwns(bots, viewer.id)(subject) ? parseAccountId(subject) : undefined;
-    const sender = isOfBot ? ofBot : viewer.id;
-    if (sender === undefined) throw missing;
+    const find = (): Proposal => {
+      const all = proposals.list.listOf(viewer.id, createOwns(bots, viewer.id));
+      const own = all.filter((one) => toProposalPath(one) === path);
+      const proposal = own.find(({ closedAt }) => closedAt === null) ?? own[0];
+      if (proposal) return proposal;
+      throw new ProblemError('not-found', `you have no proposal for ${subject}`);
+    };
     let error: ProposalPageProps['error'] = null;
     if (ctx.method === 'POST') {
       const form = await readFields(ctx, 1024, 'send only the version');
       try {
-        const by = isOfBot ? { id: viewer.id, name: viewer.name } : null;
-        const { shared } = await proposals.withdraw(subject, sender, form.get('version') ?? '', by);
+        const version = form.get('version') ?? '';
+        const { shared } = await proposals.withdraw(subject, find().proposer.id, version, viewer);
         return redirectTo(ctx, site.languages.of(ctx).href(toSharedPath(path, shared)));
       } catch (thrown) {
         if (!(thrown instanceof ProposalError)) throw thrown;
         error = thrown.kind === 'changed' ? 'changed' : 'gone';
       }
     }
-    const proposal = proposals.list.findLast(subject, sender);
-    if (proposal === undefined) throw missing;
+    const proposal = find();
     const { answered = [] } = viewer;
     const isRead = answered.length > 0 && answered.every((other) => other.subject === subject);
     if (login && isRead) await noteAnswersRead(ctx, login);
@@ -82,16 +84,11 @@ export function addProposalRoutes(router: Router, parts: ProposalParts): void {
     const visit = { site, viewer: isRead ? { ...viewer, answered: [] } : viewer };
     sendOnce(ctx, visit, <ProposalPage {...props} />, error === null ? 200 : 409);
   };
-  for (const [path, isOfBot] of [
-    ['/proposals/:subject', false],
-    ['/proposals/:subject/bot', true],
-  ] as const) {
-    router.get(path, async (ctx) => await respond(ctx, isOfBot));
-    router.post(
-      `${path}/withdraw`,
-      refuseCrossSite(site.baseUrl),
-      async (ctx) => await respond(ctx, isOfBot),
-    );
+  for (const end of ['', '/bot']) {
+    const path = `/proposals/:subject${end}`;
+    const handle = async (ctx: Context): Promise<void> => await respond(ctx, end);
+    router.get(path, handle);
+    router.post(`${path}/withdraw`, refuseCrossSite(site.baseUrl), handle);
   }
 }
 
@@ -104,8 +101,8 @@ interface OwnProposal extends NamedProposal {
 }
 
 /**
- * Returns the last proposal of an account for each bot, and of each of its bots: waiting ones first, then by time, newest first; at most as
- * many as a page can show.
+ * Returns the last proposal of an account for each bot, and of each of its bots itself: waiting ones first, then by
+ * time, newest first; at most as many as a page can show.
  */
 export async function listProposals(
   {
@@ -242,10 +239,11 @@ function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
   const { proposal, sent, before } = details;
   if (proposal.state === 'accepted') return null;
   const paths = [...sent.keys()];
+  const botVersion = isSentByBot(proposal) ? proposal.version : undefined;
   return (
     <div class="actions">
       {paths.map((path) => (
-        <a key={path} class="button" href={href(toEditAgainPath(path, before, proposal))}>
+        <a key={path} class="button" href={href(toEditAgainPath(path, before, botVersion))}>
           {t('proposal.editAgain')} {paths.length > 1 && `(${path.split('.').at(-2)})`}
         </a>
       ))}

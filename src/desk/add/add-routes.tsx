@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { parseAccountId } from '../../bot/commit-message.ts';
+import type { AccountId } from '../../bot/commit-message.ts';
 import { isUnavailable } from '../../bot/errors.ts';
 import { parseInvite } from '../../bot/invite.ts';
 import { english } from '../../bot/locale.ts';
@@ -21,15 +21,15 @@ import {
   ProposalError,
   maxNoteLength,
   findSubject,
+  isSentByBot,
   isSubmission,
-  type Subject,
   toProposalPath,
 } from '../../proposals/proposal.ts';
 import { type ChangedFieldsProps, compareWords, toShownPages } from '../../site/changes/changed-fields.tsx';
 import type { MessageKey } from '../../site/language/messages.tsx';
 import { toSharedPath, withParameter } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
-import type { Site, Viewer } from '../../site/page/page-context.tsx';
+import type { Site } from '../../site/page/page-context.tsx';
 import { sendLogInPage } from '../page/message-page.tsx';
 import {
   type FieldName,
@@ -136,7 +136,7 @@ async function fillInForm(ctx: Context, parts: DeskParts, form: Form): Promise<F
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
   const subject = findSubject(path);
   const viewer = subject && (await viewerOf(ctx));
-  const ofBot = viewer && findSentByBot(ctx, parts, subject, viewer);
+  const ofBot = viewer && findAnswered(ctx, parts, viewer.id);
   const proposal = ofBot ?? (viewer && proposals?.list.findLast(subject, viewer.id));
   const place = readPlaceTexts(path);
   const isSame = place.id === form.texts.id && place.collection === form.texts.collection;
@@ -162,15 +162,11 @@ async function fillInForm(ctx: Context, parts: DeskParts, form: Form): Promise<F
 }
 
 /** Returns the proposal of a bot that its author answers with a form; undefined if it has changed since. */
-function findSentByBot(
-  ctx: Context,
-  { proposals, bots }: Pick<DeskParts, 'proposals' | 'bots'>,
-  subject: Subject,
-  { id }: Pick<Viewer, 'id'>,
-): Proposal | undefined {
-  const bot = createOwns(bots, id)(subject) ? parseAccountId(subject) : undefined;
-  const proposal = bot && proposals?.list.findLast(subject, bot);
-  return proposal?.version === parseQuery(ctx).get(botVersionParameter) ? proposal : undefined;
+function findAnswered(ctx: Context, { proposals, bots }: DeskParts, id: AccountId): Proposal | undefined {
+  const version = parseQuery(ctx).get(botVersionParameter);
+  return proposals?.list
+    .listOf(id, createOwns(bots, id))
+    .find((one) => isSentByBot(one) && one.version === version);
 }
 
 /** Fills in the texts that were typed before a login, if the address names them. */
@@ -213,12 +209,12 @@ async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): 
     const isAuthor = (await authors.find(proposer.id)).bots.length > 0;
     const sent = { subject, proposer, pages, note, accountCreatedAt, isAuthor };
     const { proposal, shared } = await proposals.send(sent);
-    const replaced = findSentByBot(ctx, parts, subject, proposer);
-    if (replaced) {
-      const { proposer: bot, version } = replaced;
-      // Otherwise both wait, and the author can withdraw it.
-      await proposals.withdraw(subject, bot.id, version, proposal.proposer).catch(() => undefined);
-    }
+    const replaced = findAnswered(ctx, parts, proposer.id);
+    // Otherwise both wait, and the author can withdraw it.
+    if (replaced)
+      await proposals
+        .withdraw(subject, replaced.proposer.id, replaced.version, proposer)
+        .catch(() => undefined);
     redirectTo(ctx, site.languages.of(ctx).href(toSharedPath(toProposalPath(proposal), shared)));
   } catch (error) {
     if (isUnavailable(error) || isError(error, 'share-full'))

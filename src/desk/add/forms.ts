@@ -27,7 +27,7 @@ import { findKnownBot } from '../../http/request.ts';
 import type { ImageKind } from '../../images/store.ts';
 import { setKeys } from '../../lib/json.ts';
 import { countCharacters } from '../../lib/text.ts';
-import { type FileTexts, findSubject, isSentByBot, type Proposal } from '../../proposals/proposal.ts';
+import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import type { MessageKey } from '../../site/language/messages.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { profileFormPath, withParameter } from '../../site/page/addresses.ts';
@@ -272,25 +272,21 @@ function toFormPath({ path, parameter }: FormHead, subject: string, locale: stri
   return parameter && locale ? withParameter(own, parameter, locale) : own;
 }
 
-/** Returns the path of the form that changes a proposed file. @param before all files before the change */
-export function toEditAgainPath(
-  path: string,
-  before: FileTexts,
-  proposal: Pick<Proposal, 'subject' | 'proposer' | 'version'>,
-): string {
+/**
+ * Returns the path of the form that changes a proposed file. @param before all files before the change
+ * @param botVersion the version of the proposal, if the bot itself sent it
+ */
+export function toEditAgainPath(path: string, before: FileTexts, botVersion?: string): string {
   const { kind, subject, locale } = parseFilePath(path);
   const { forms } = fileKinds[kind];
   const isThere = before.has(path);
   const head = (isThere ? undefined : before.size === 0 ? forms.add : forms.translate) ?? forms.edit;
-  const form = withParameter(
-    toFormPath(head, subject, isThere ? locale : undefined),
-    proposalParameter,
-    path,
-  );
-  return isSentByBot(proposal) ? withParameter(form, botVersionParameter, proposal.version) : form;
+  const form = toFormPath(head, subject, isThere ? locale : undefined);
+  const again = withParameter(form, proposalParameter, path);
+  return botVersion === undefined ? again : withParameter(again, botVersionParameter, botVersion);
 }
 
-/** The parameter with the version that a bot sent itself, which the author who sends the form replaces. */
+/** The parameter with a version that a bot itself sent, which the author who sends the form replaces. */
 export const botVersionParameter = 'sent';
 
 /** The parameter with the path of a proposed file. */

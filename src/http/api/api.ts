@@ -18,12 +18,7 @@ import { addHookRoute } from './hook-route.ts';
 import { addOpenApiRoute } from './openapi.ts';
 import { addPageRoute } from './page-route.ts';
 import { addReadRoutes } from './read-routes.ts';
-import {
-  addUpdateRoute,
-  type PostOptions,
-  type UpdateRoute,
-  type UpdateRouteOptions,
-} from './update-route.ts';
+import { addUpdateRoute, type UpdateRoute, type UpdateRouteOptions } from './update-route.ts';
 import { createUpdates, type PostedEdit } from './updates.ts';
 
 /** The input of `createApi`. */
@@ -76,8 +71,13 @@ export function createApi(parts: ApiParts): Api {
   const settings = () => parts.catalogue.settings.current;
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
   const posts = new Router();
-  const own: PostOptions & ApiParts = {
+  const own: UpdateRouteOptions = {
     ...parts,
+    settings,
+    applyUpdate: createUpdates(bots, parts.committer, state, {
+      content: new RateLimit('content', config.contentLimit, 'hour'),
+      commands: new RateLimit('commands', config.commandsLimit, 'hour'),
+    }),
     posts: new RateLimit('posts', config.rateLimit),
     badTokens,
     tokenAdvice: (id) => adviseOnToken(id, parts),
@@ -87,12 +87,8 @@ export function createApi(parts: ApiParts): Api {
     },
     acknowledge: sync && remote?.ack === 'remote' ? async () => await sync.waitForPush() : null,
   };
-  const applyUpdate = createUpdates(bots, parts.committer, state, {
-    content: new RateLimit('content', config.contentLimit, 'hour'),
-    commands: new RateLimit('commands', config.commandsLimit, 'hour'),
-  });
-  const update = addUpdateRoute(posts, { ...own, settings, applyUpdate });
-  addPageRoute(posts, { ...own, baseUrl });
+  const update = addUpdateRoute(posts, own);
+  addPageRoute(posts, { ...own, proposals: parts.proposals, baseUrl });
   const reads = new Router();
   addReadRoutes(reads, { ...parts, collections: parts.catalogue.collections, baseUrl, settings });
   addCountsRoute(reads, bots, countHistory);

@@ -1,15 +1,14 @@
 import type { Router } from '@koa/router';
+import type { PageContent } from '../../../schemas/types.ts';
 import { createUnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import { toCanonicalLocale } from '../../bot/locale.ts';
-import { formatPlace, validate } from '../../catalogue/page/fault.ts';
+import { validate } from '../../catalogue/page/fault.ts';
 import { parsePage } from '../../catalogue/page/page.ts';
-import { quoteValue } from '../../lib/text.ts';
-import { ProposalError, type SentPage, toProposalPath } from '../../proposals/proposal.ts';
+import { ProposalError, toProposalPath } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
-import { ProblemError, type ProblemDetail } from '../problem.ts';
-import type { BodyRules } from '../request.ts';
-import { byteOrderMark, type PostOptions, readPost, savedHere } from './update-route.ts';
+import { ProblemError, type ProblemKind } from '../problem.ts';
+import { byteOrderMark, type PostOptions, readPost, savedHere, toPointer } from './update-route.ts';
 
 interface PageRouteOptions extends PostOptions {
   /** Null if nobody can log in, or proposals are turned off. */
@@ -22,14 +21,10 @@ interface PageRouteOptions extends PostOptions {
 export function addPageRoute(router: Router, options: PageRouteOptions): void {
   const { proposals, baseUrl, acknowledge } = options;
   router.put('/api/v2/bots/:id/pages/:locale', async (ctx) => {
-    const { id = '', locale: tag = '' } = ctx['params'] as Readonly<Record<string, string>>;
-    const { bot, body } = await readPost(ctx, id, pageRules, options);
-    const locale = toCanonicalLocale(tag);
+    const { bot, body } = await readPost(ctx, ctx['params'].id ?? '', pageRules, options);
+    const locale = toCanonicalLocale(ctx['params'].locale ?? '');
     if (locale === undefined)
-      throw new ProblemError(
-        'not-found',
-        `${quoteValue(tag)} is not a language: use a tag such as en or pt-BR`,
-      );
+      throw new ProblemError('not-found', 'the address ends in no language: use a tag such as en or pt-BR');
     const page = { ...parseSentPage(body), id: bot.id, locale, name: bot.facts.name };
     const refuse = (error: unknown): never => {
       throw error instanceof ProposalError ? toProblem(error, bot.id) : error;
@@ -47,76 +42,55 @@ export function addPageRoute(router: Router, options: PageRouteOptions): void {
   });
 }
 
-/** A proposal has at most as much, and a page too. */
-const pageRules: BodyRules = {
+/** The limit is that of a proposal. */
+const pageRules = {
   type: ['text/markdown', 'markdown'],
   limit: 64 * 1024,
   whenTooLarge: 'shorten the page',
-};
+} as const;
 
 /**
- * Reads a page: markdown, after front matter with the description or without any.
+ * Reads a page: markdown, with or without front matter that has the description.
  * @throws {ProblemError} invalid-update, with every error at once
  */
-export function parseSentPage(text: string): Pick<SentPage, 'page' | 'description'> {
+export function parseSentPage(text: string): PageContent {
   const source = text.replace(byteOrderMark, '');
   const added = source.startsWith('---') ? '' : '---\n{}\n---\n';
   const { page: parsed, faults } = parsePage('', Buffer.from(added + source));
-  const data = parsed?.data ?? {};
-  const page = parsed?.page ?? '';
-  const description = data['description'];
-  const errors: ProblemDetail[] = [
+  const sent = { ...parsed?.data, page: parsed?.page ?? '' };
+  const errors = [
     ...faults.map(({ line, column, message }) => {
       const shown = line - (added.split('\n').length - 1);
       return { pointer: '#', detail: `line ${shown}, column ${column}: ${message}` };
     }),
-    ...Object.keys(data)
-      .filter((key) => key !== 'description')
-      .map((key) => ({
-        pointer: `#/${key}`,
-        detail: `${quoteValue(key)} cannot be changed here: leave it out`,
-      })),
-    ...validate('translation', { name: '-', ...data })
-      .filter(({ place }) => place[0] === 'description')
-      .map(({ place, message }) => ({ pointer: '#/description', detail: formatPlace(place) + message })),
-    ...(parsed === undefined ? [] : validate('page', page)).map(({ message }) => ({
-      pointer: '#/page',
-      detail: `the page below the front matter: ${message}`,
+    ...validate('sent-page', sent).map(({ place, message }) => ({
+      pointer: toPointer(place),
+      detail: message,
     })),
   ];
   if (errors.length > 0) throw ProblemError.ofErrors('invalid-update', errors);
-  return { page, ...(typeof description === 'string' && { description }) };
+  return sent;
 }
 
 /** Returns the response to a page that was refused. */
 function toProblem({ kind, values }: ProposalError, id: BotId): Error {
-  const { max = '', fault = '', fields = '' } = values;
-  const later = { headers: { 'Retry-After': '3600' } };
-  switch (kind) {
-    case 'gone':
-      return createUnknownBotError(id);
-    case 'faulty':
-      return ProblemError.ofErrors('invalid-update', [{ pointer: '#', detail: String(fault) }]);
-    case 'too-large':
-      return new ProblemError('too-large', `a proposal has at most ${max} KiB: shorten the page`);
-    case 'too-many-sent':
-      return new ProblemError('too-many-requests', `a bot can send ${max} pages in 24 hours`, later);
-    case 'too-many-in-all':
-      return new ProblemError('busy', `${max} proposals wait, which is the most: try again later`, later);
-    case 'conflict':
-      return new ProblemError(
-        'edit-conflict',
-        `the list has changed ${fields} of another page that waits for review: send that page again first`,
-      );
-    case 'blocked':
-      return new ProblemError(
-        'proposal-refused',
-        'this list takes nothing from the bot: write to the maintainers if that is a mistake',
-      );
-    default:
-      return new ProblemError(
-        'proposal-refused',
-        'this list takes no pages from bots: change them on the site or by pull request',
-      );
-  }
+  if (kind === 'gone') return createUnknownBotError(id);
+  if (kind === 'faulty')
+    return ProblemError.ofErrors('invalid-update', [{ pointer: '#', detail: String(values['fault']) }]);
+  const [problem, detail] = refusals.get(kind) ?? takesNone;
+  const isForNow = kind.startsWith('too-many');
+  return new ProblemError(problem, detail, isForNow ? { headers: { 'Retry-After': '3600' } } : {});
 }
+
+const takesNone = [
+  'proposal-refused',
+  'this list takes no pages from bots: change them on the site or by pull request',
+] as const;
+
+const refusals = new Map<string, readonly [ProblemKind, string]>([
+  ['blocked', ['proposal-refused', 'this list takes nothing from the bot: ask the maintainers']],
+  ['conflict', ['edit-conflict', 'the list has changed another page that waits: send that page again first']],
+  ['too-large', ['too-large', 'the pages that wait have more than 64 KiB: shorten them']],
+  ['too-many-sent', ['too-many-requests', 'the bot has sent as many pages as it can in 24 hours']],
+  ['too-many-in-all', ['busy', 'too many proposals wait: try again later']],
+]);

@@ -339,7 +339,7 @@ const listAdvice =
   'the body is not a list: send what Discord’s API returns for the commands, such as [{"name": "play", "description": "Plays a song"}]';
 
 /** Returns a JSON pointer as a URI fragment. */
-function toPointer(place: readonly (string | number)[]): string {
+export function toPointer(place: readonly (string | number)[]): string {
   return ['#', ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
 }
 

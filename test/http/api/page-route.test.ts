@@ -181,7 +181,7 @@ describe('the page that a bot sends from its own repository', () => {
         [
           sentPage({ name: 'Bart', authors: ['7'] }, 'Text.'),
           ['#/name', '#/authors'],
-          /cannot be changed here/,
+          /"name" is not a key here: remove it/,
         ],
         [sentPage({ description: 7 }, 'x'.repeat(20_001)), ['#/description', '#/page'], /20,?001|characters/],
         ['---\nname: Bart\n---\n', ['#'], /line 2, column 1: the front matter is YAML/],
@@ -213,7 +213,7 @@ describe('the page that a bot sends from its own repository', () => {
       let answer = await put('# Homer\n\nMore text.');
       for (let i = 0; i < 10 && answer.status === 202; i++) answer = await put(`# Homer\n\nMore text ${i}.`);
       strictEqual(answer.status, 429);
-      match(answer.json.detail, /10 pages in 24 hours/);
+      match(answer.json.detail, /as it can in 24 hours/);
       const sent = [openRef, ...listRefs('closed').filter((ref) => ref.includes(`${homer}/${homer}/`))];
       const messages = site.repo.git('log', '--format=%s', '--grep=^State: waiting', ...sent).split('\n');
       strictEqual(messages.filter((title) => title.startsWith('Propose')).length, 10);
@@ -260,7 +260,7 @@ describe('the page that a bot sends from its own repository', () => {
     it(`is refused by a list that ${what}: ${JSON.stringify([settings, files])}`, async () => {
       await open(settings, files);
       const { status, json } = await put('Text.');
-      deepStrictEqual([status, json.type], [409, 'urn:botshelf:problem:proposal-refused']);
+      deepStrictEqual([status, json.type], [403, 'urn:botshelf:problem:proposal-refused']);
       match(json.detail, new RegExp(what));
       deepStrictEqual(listRefs(), []);
     });
@@ -281,6 +281,6 @@ describe('the page that a bot sends from its own repository', () => {
       headers,
       body: 'Text.',
     });
-    deepStrictEqual([answer.status, answer.json.type], [409, 'urn:botshelf:problem:proposal-refused']);
+    deepStrictEqual([answer.status, answer.json.type], [403, 'urn:botshelf:problem:proposal-refused']);
   });
 });

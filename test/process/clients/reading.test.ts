@@ -124,7 +124,7 @@ print(json.dumps([listed, first, read, posted, status, counts, moved]))
     match(readSent(), /"description": "Knows doughnuts\."[^]*---\n\n# Homer\n\nFrom “README”\.$/);
     deepStrictEqual(await client.putPage('1', token, { locale: 'en', text: 'Text.' }), waiting);
     match(readSent(), /"description": "Answers questions about doughnuts\."[^]*---\n\nText\.$/);
-    await rejects(client.putPage('1', token, { locale: 'x1', text: '' }), /"x1" is not a language/);
+    await rejects(client.putPage('1', token, { locale: 'x1', text: '' }), /the address ends in no language/);
   });
 
   needs('python3', it)('sends a page of a bot, with or without its description: Python', async () => {
