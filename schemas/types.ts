@@ -896,13 +896,13 @@ export interface CommandOption {
  */
 export interface PageContent {
   /**
-   * The page, in markdown.
-   */
-  page: string;
-  /**
    * What the bot does, in a sentence: one line of visible text.
    */
   description?: string;
+  /**
+   * The page, in markdown.
+   */
+  page: string;
 }
 /**
  * botshelf import --map: which field of a record in another list is which key of a page file.
