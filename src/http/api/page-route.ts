@@ -8,7 +8,14 @@ import { parsePage } from '../../catalogue/page/page.ts';
 import { ProposalError, toProposalPath } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { ProblemError, type ProblemKind } from '../problem.ts';
-import { byteOrderMark, type PostOptions, readPost, savedHere, toPointer } from './update-route.ts';
+import {
+  byteOrderMark,
+  ensureNotCrowded,
+  type PostOptions,
+  readPost,
+  savedHere,
+  toPointer,
+} from './update-route.ts';
 
 interface PageRouteOptions extends PostOptions {
   /** Null if nobody can log in, or proposals are turned off. */
@@ -56,6 +63,7 @@ const pageRules = {
 export function parseSentPage(text: string): PageContent {
   const source = text.replace(byteOrderMark, '');
   const added = source.startsWith('---') ? '' : '---\n{}\n---\n';
+  if (added === '') ensureNotCrowded(source.slice(0, source.indexOf('\n---')));
   const { page: parsed, faults } = parsePage('', Buffer.from(added + source));
   const sent = { ...parsed?.data, page: parsed?.page ?? '' };
   const errors = [

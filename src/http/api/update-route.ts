@@ -388,7 +388,7 @@ function findShardErrors(body: Readonly<Record<string, unknown>>): ProblemDetail
 function readBody(text: string, example: string, advice: string): Readonly<Record<string, unknown>> {
   if (text.trim() === '')
     throw new ProblemError('bad-json', `the body is empty: send an object, such as ${example}`);
-  if (isCrowded(text)) throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
+  ensureNotCrowded(text);
   return ensureRead(text, readStrictJson(text.replace(byteOrderMark, ''), 'the body'), advice);
 }
 
@@ -411,9 +411,13 @@ const wrapAdvice = `there is no "bot" object: wrap the values in bot, such as ${
 
 const crowdedAdvice = 'there are hundreds of keys, lists or objects: send only the keys that change';
 
-/** Whether the text has far more quotes and brackets than any update: reporting an error for each would take long. */
-function isCrowded(text: string): boolean {
-  return text.length > maxMarks && text.split(/["[{]/, maxMarks + 2).length > maxMarks + 1;
+/**
+ * Refuses a text with far more quotes and brackets than any update: reporting an error for each would take long.
+ * @throws {ProblemError} invalid-update
+ */
+export function ensureNotCrowded(text: string): void {
+  if (text.split(/["[{]/, maxMarks + 2).length > maxMarks + 1)
+    throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
 }
 
 /** Quotes and brackets of a body. */

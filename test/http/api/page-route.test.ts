@@ -185,6 +185,11 @@ describe('the page that a bot sends from its own repository', () => {
         ],
         [sentPage({ description: 7 }, 'x'.repeat(20_001)), ['#/description', '#/page'], /20,?001|characters/],
         ['---\nname: Bart\n---\n', ['#'], /line 2, column 1: the front matter is YAML/],
+        [
+          `---\n{${Array.from({ length: 501 }, (_, i) => `"${i}":1`).join()}}\n---\n`,
+          ['#'],
+          /hundreds of keys/,
+        ],
         ['Text.\n\0', ['#'], /line 2, column 1: there is a NUL character/],
       ] as const) {
         const { status, json } = await put(body);
