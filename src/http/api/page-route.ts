@@ -33,11 +33,8 @@ export function addPageRoute(router: Router, options: PageRouteOptions): void {
     if (locale === undefined)
       throw new ProblemError('not-found', 'the address ends in no language: use a tag such as en or pt-BR');
     const page = { ...parseSentPage(body), id: bot.id, locale, name: bot.facts.name };
-    const refuse = (error: unknown): never => {
-      throw error instanceof ProposalError ? toProblem(error, bot.id) : error;
-    };
-    if (proposals === null) return refuse(new ProposalError('off'));
-    const { proposal, shared } = await proposals.sendPage(page).catch(refuse);
+    if (proposals === null) return refuse(bot.id, new ProposalError('off'));
+    const { proposal, shared } = await proposals.sendPage(page).catch((error) => refuse(bot.id, error));
     const isPublished = proposal?.state === 'accepted';
     const isSaved = shared && (!isPublished || acknowledge === null || (await acknowledge()));
     const address = proposal && baseUrl + toProposalPath(proposal);
@@ -80,14 +77,16 @@ export function parseSentPage(text: string): PageContent {
   return sent;
 }
 
-/** Returns the response to a page that was refused. */
-function toProblem({ kind, values }: ProposalError, id: BotId): Error {
-  if (kind === 'gone') return createUnknownBotError(id);
+/** Throws the error of a page that was refused. */
+function refuse(id: BotId, error: unknown): never {
+  if (!(error instanceof ProposalError)) throw error;
+  const { kind, values } = error;
+  if (kind === 'gone') throw createUnknownBotError(id);
   if (kind === 'faulty')
-    return ProblemError.ofErrors('invalid-update', [{ pointer: '#', detail: String(values['fault']) }]);
+    throw ProblemError.ofErrors('invalid-update', [{ pointer: '#', detail: String(values['fault']) }]);
   const [problem, detail] = refusals.get(kind) ?? takesNone;
   const isForNow = kind.startsWith('too-many');
-  return new ProblemError(problem, detail, isForNow ? { headers: { 'Retry-After': '3600' } } : {});
+  throw new ProblemError(problem, detail, isForNow ? { headers: { 'Retry-After': '3600' } } : {});
 }
 
 const takesNone = [
