@@ -33,6 +33,7 @@ export type ProblemType =
       | 'urn:botshelf:problem:cross-site'
       | 'urn:botshelf:problem:other-repository'
       | 'urn:botshelf:problem:read-only'
+      | 'urn:botshelf:problem:proposal-refused'
       | 'urn:botshelf:problem:not-found'
       | 'urn:botshelf:problem:unknown-bot'
       | 'urn:botshelf:problem:removed-bot'
@@ -699,6 +700,10 @@ export interface SettingsFile {
      */
     authors?: 'review' | 'publish' | 'off';
     /**
+     * Pages that the token of a bot sends. With publish they are committed without a review.
+     */
+    token?: 'review' | 'publish' | 'off';
+    /**
      * Changes of a bot by anybody else.
      */
     others?: 'review' | 'off';
@@ -885,6 +890,19 @@ export interface CommandOption {
    * @maxItems 25
    */
   options?: CommandOption[];
+}
+/**
+ * The content of a page that a bot sends from its own repository.
+ */
+export interface PageContent {
+  /**
+   * What the bot does, in a sentence: one line of visible text.
+   */
+  description?: string;
+  /**
+   * The page, in markdown.
+   */
+  page: string;
 }
 /**
  * botshelf import --map: which field of a record in another list is which key of a page file.

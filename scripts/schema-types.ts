@@ -64,6 +64,7 @@ export async function typesFromOpenApi(): Promise<string> {
     'exportLine',
     'CatalogueChanges',
     'CommandsAnswer',
+    'PageAnswer',
   ];
   const properties = Object.fromEntries(
     names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]),

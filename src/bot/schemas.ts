@@ -20,6 +20,7 @@ export const schemaNames = [
   'profile',
   'collection',
   'commands',
+  'sent-page',
   'import-map',
 ] as const;
 

@@ -154,14 +154,22 @@ export function checkSettingsChange(
   }
   const changes = describeListChange(former.maintainers, settings.maintainers);
   const maintainers = `maintainers ${changes}: maintainers may review proposals and accept them into the catalogue. Only a present maintainer may ask for this`;
-  const { authors } = former.proposals;
-  const publishes = settings.proposals.authors === 'publish' && authors !== 'publish';
-  const policy = `proposals.authors changes from ${quoteValue(authors)} to "publish": authors may then change their bots without a review. Only a maintainer may change this`;
+  const policies = Object.entries(publishers).flatMap(([key, then]) => {
+    const [was, now] = [former, settings].map(({ proposals }) => proposals[key as keyof typeof publishers]);
+    const message = `proposals.${key} changes from ${quoteValue(was)} to "publish": ${then}. Only a maintainer may change this`;
+    return now === 'publish' && was !== now ? [findAt('proposals', 'proposals-changed', message)] : [];
+  });
   return [
     ...(changes === '' ? [] : [findAt('maintainers', 'maintainers-changed', maintainers)]),
-    ...(publishes ? [findAt('proposals', 'proposals-changed', policy)] : []),
+    ...policies,
   ];
 }
+
+/** The settings that may skip the review of proposals, each with the effect. */
+const publishers = {
+  authors: 'authors may then change their bots without a review',
+  token: 'the token of a bot may then change its pages without a review',
+} as const;
 
 /** Finds the faults of a changed path, without the file's content. */
 export function checkPath(change: ChangedPath): Finding[] {

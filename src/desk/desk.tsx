@@ -9,7 +9,7 @@ import { addProposalRoutes } from './account/proposal-pages.tsx';
 import { addTokenRoutes } from './account/token-pages.tsx';
 import { addAddRoutes } from './add/add-routes.tsx';
 import { addReportRoutes } from './add/report-routes.tsx';
-import type { DeskParts } from './page/desk-parts.ts';
+import { createOwns, type DeskParts } from './page/desk-parts.ts';
 import { addReviewRoutes } from './review/review-routes.tsx';
 
 /** Adds the pages behind forms and logins to those of the site, and the client packages to which the token page links. */
@@ -39,12 +39,16 @@ export function createViewerReader({
   proposals,
   reports,
   blocked,
-}: Pick<DeskParts, 'login' | 'proposals' | 'reports' | 'blocked'>): (ctx: Context) => Promise<Viewer | null> {
+  bots,
+}: Pick<DeskParts, 'login' | 'proposals' | 'reports' | 'blocked' | 'bots'>): (
+  ctx: Context,
+) => Promise<Viewer | null> {
   return async (ctx) => {
     const session = await readSession(ctx, login);
     if (session === null) return null;
     const [name] = findBlocked(blocked.current ?? nothingBlocked, { authors: [session.id] });
-    const answered = proposals?.list.listAnswered(session.id, session.readAt) ?? [];
+    const owns = createOwns(bots, session.id);
+    const answered = proposals?.list.listAnswered(session.id, session.readAt, owns) ?? [];
     const createdAt = login?.findCreation(session.id);
     const viewer = { ...session, blocked: name, answered, createdAt };
     // Without Git, pages are still shown.

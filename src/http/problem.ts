@@ -76,6 +76,7 @@ export const problemKinds = {
   'cross-site': [403, 'The request comes from another site'],
   'other-repository': [403, 'The event is of another repository'],
   'read-only': [403, 'Nothing can be sent here'],
+  'proposal-refused': [403, 'The list does not take this proposal'],
   'not-found': [404, 'Not found'],
   'unknown-bot': [404, 'There is no such bot'],
   'removed-bot': [410, 'The bot was removed'],

@@ -13,7 +13,7 @@ import { type Failure, FailureLog, computeBackoff } from '../lib/retry.ts';
 import { describeRemoteError, fetchCommit, listRefs, pushRemote, type Remote } from '../sync/remote.ts';
 import { describeChange, mergeProposal } from './merged-proposal.ts';
 import { parseRetryAfter } from './notifications.ts';
-import { ProposalError, type Proposal, toText, toSubjectPath } from './proposal.ts';
+import { isSentByBot, ProposalError, type Proposal, toText, toSubjectPath } from './proposal.ts';
 import type { HostDecision, Proposals } from './proposals.ts';
 
 interface HostReviewOptions {
@@ -254,10 +254,12 @@ function toRef(proposal: Proposal): string {
  * Returns the description of a pull request. Text of people is in an inert block of code, because the message of a
  * squashed merge repeats the description.
  */
-function formatBody({ proposer, text }: Proposal, address: string): string {
+function formatBody(proposal: Proposal, address: string): string {
+  const { proposer, text } = proposal;
   const quoted = toInert(toText(`${proposer.name} (${proposer.id})\n\n${text}`));
   const fence = '`'.repeat(Math.max(2, ...[...quoted.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
   const block = `${fence}text\n${quoted}\n${fence}`;
+  if (isSentByBot(proposal)) return `Sent by the bot itself:\n\n${block}\n\nPage: ${address}\n\n${advice}`;
   return `Proposed on the site, with this note for the reviewers:\n\n${block}\n\nPage: ${address}\n\n${advice}`;
 }
 

@@ -10,7 +10,7 @@ import type { BotId } from '../bot/id.ts';
 import { english } from '../bot/locale.ts';
 import { readMainData } from '../catalogue/changes/bot-changes.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
-import { editPage, withValues } from '../catalogue/page/page.ts';
+import { editPage, withPage, withValues } from '../catalogue/page/page.ts';
 import { readCommittedPages } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { type Blocked, describeBlocked, findBlocked } from '../catalogue/settings/blocked.ts';
@@ -31,6 +31,7 @@ import {
   type Proposal,
   type FileTexts,
   isBot,
+  isSentByBot,
   readFileTexts,
   type Subject,
   parsePages,
@@ -38,6 +39,7 @@ import {
   maxNoteLength,
   type Person,
   type ProposalPolicy,
+  type SentPage,
   type SentProposal,
 } from './proposal.ts';
 
@@ -97,6 +99,21 @@ export function withEdited(subject: Subject, { before, changed }: MergedProposal
   if (before.size === 0 || main === undefined) return changed;
   const text = editPage(all.get(main.path) ?? '', { edited: editedTimeAfter(main.page.data) });
   return new Map([...changed, [main.path, text]]);
+}
+
+/**
+ * Returns the file of a page that the token of a bot sent. Nothing but its markdown and description changes; a page in
+ * a new language has the name of the main page.
+ * @throws {ProposalError} gone, if the bot has no main page
+ * @throws {BotshelfError} unavailable, if the file is faulty
+ */
+export function withSentPage(before: FileTexts, { id, locale, page, description }: SentPage): FileTexts {
+  const main = findMainPage(before);
+  if (main === undefined) throw new ProposalError('gone');
+  const path = pathOf(id, locale);
+  const { name } = main.page.data;
+  const text = before.get(path) ?? `---\n${JSON.stringify({ name }, null, 2)}\n---\n`;
+  return new Map([[path, withPage(path, text, page, description)]]);
 }
 
 /** Returns the message of the commit that accepts a proposal. */
@@ -169,8 +186,8 @@ function findMainPage(pages: FileTexts): ReadablePage | undefined {
   return parsePages(pages).filter(isReadable).find(isMainPage);
 }
 
-/** Whether a proposal is for a new bot, from an author of the bot, or from another account. */
-export type ProposalKind = 'newBots' | 'authors' | 'others';
+/** Whether a proposal is for a new bot, from an author of the bot, from its token, or from another account. */
+export type ProposalKind = 'newBots' | 'authors' | 'token' | 'others';
 
 /** Returns the treatment of a proposal that may be of any of these kinds. */
 export function findPolicy({ proposals }: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {
@@ -182,6 +199,7 @@ export function findPolicy({ proposals }: CatalogueSettings, kinds: readonly Pro
 export function findKind(subject: Subject, before: FileTexts, account: AccountId): ProposalKind {
   if (subject === `profile-${account}`) return 'authors';
   if (subject.startsWith('profile-')) throw new ProposalError('off');
+  if (subject === String(account)) return 'token';
   if (!isBot(subject)) return 'others';
   if (before.size === 0) return 'newBots';
   const [main, ...others] = parsePages(before).filter(isReadable).filter(isMainPage);
@@ -194,7 +212,7 @@ export function findKind(subject: Subject, before: FileTexts, account: AccountId
  * keeps the name does not.
  */
 export function isReviewed(
-  { subject, isAuthor = false }: SentProposal,
+  { subject, isAuthor = false }: Pick<SentProposal, 'subject' | 'isAuthor'>,
   before: FileTexts,
   pages: FileTexts,
 ): boolean {
@@ -252,16 +270,17 @@ export function ensureFaultless(findings: readonly Finding[]): void {
 }
 
 /**
- * @param lastDay the number of versions that the account sent in the last day
+ * @param lastDay the number of versions that the account or the bot sent in the last day
  * @throws {ProposalError} new-account, too-many-sent
  */
 export function ensureMaySend(
-  { accountCreatedAt = 0 }: SentProposal,
+  { accountCreatedAt = 0, ...sent }: Omit<SentProposal, 'pages'>,
   { proposals: { minAccountAgeDays: days } }: CatalogueSettings,
   lastDay: number,
 ): void {
   if (Date.now() - accountCreatedAt < days * msPerDay) throw new ProposalError('new-account', { days });
-  if (lastDay >= maxSentPerDay) throw new ProposalError('too-many-sent', { max: maxSentPerDay });
+  const max = isSentByBot(sent) ? maxSentPerDayByBot : maxSentPerDay;
+  if (lastDay >= max) throw new ProposalError('too-many-sent', { max });
 }
 
 /** @param open the open proposals @throws {ProposalError} too-many-open, too-many-in-all */
@@ -282,8 +301,9 @@ export function ensureShort(note: string, pages: FileTexts = new Map()): void {
 const maxOpenPerAccount = 5;
 const maxOpen = 10_000;
 
-/** Maximum number of versions that an account may send in a day. */
+/** Maximum number of versions that an account, and the token of a bot, may send in a day. */
 const maxSentPerDay = 20;
+const maxSentPerDayByBot = 10;
 
 /** Maximum number of bytes of the pages of a proposal. */
 const maxProposalBytes = 64 * 1024;

@@ -4,7 +4,14 @@ import { BotshelfError, codeOf, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { LogThrottle, computeBackoff, retry } from '../lib/retry.ts';
 import { formatCount } from '../lib/text.ts';
-import { type Proposal, isBot, isSubmission, toSubjectPath } from './proposal.ts';
+import {
+  type Proposal,
+  isBot,
+  isSentByBot,
+  isSubmission,
+  toProposalPath,
+  toSubjectPath,
+} from './proposal.ts';
 
 export interface NotificationsOptions {
   /** The address to which notices are posted. Only its host is logged, because the rest is a secret. */
@@ -141,7 +148,9 @@ export function createProposalNotice(
   const from = `the proposal of ${proposer.name} for ${what}`;
   const at = Date.now();
   if (isSubmission(proposal)) {
-    const title = `${proposer.name} (${proposer.id}) proposes a change of ${what}`;
+    const title = isSentByBot(proposal)
+      ? `The bot ${proposer.name} (${proposer.id}) itself proposes a change of its page`
+      : `${proposer.name} (${proposer.id}) proposes a change of ${what}`;
     const page = isReviewedHere ? `/${subject}/${proposer.id}` : '';
     return { kind: 'proposal', title, text, url: `${baseUrl}/review${page}`, at };
   }
@@ -153,7 +162,7 @@ export function createProposalNotice(
   }[state];
   const title = `${decided}${reviewer === null ? '' : ` by ${reviewer.name}`}: ${from}`;
   const words = [reason ?? '', text].filter((part) => part !== '').join('\n');
-  const page = state === 'accepted' ? toSubjectPath(subject) : `/proposals/${subject}`;
+  const page = state === 'accepted' ? toSubjectPath(subject) : toProposalPath(proposal);
   return { kind: 'decision', title, text: words, url: baseUrl + page, at };
 }
 

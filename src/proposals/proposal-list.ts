@@ -1,6 +1,6 @@
 import { msPerDay, msPerHour } from '../bot/clock.ts';
 import type { AccountId } from '../bot/commit-message.ts';
-import { formatOpenRef, type Proposal, type Subject, toQueueTime } from './proposal.ts';
+import { formatOpenRef, isSentByBot, type Proposal, type Subject, toQueueTime } from './proposal.ts';
 
 /** The proposals of this clone, open and closed, in memory. Times are in milliseconds since the epoch. */
 export class ProposalList {
@@ -37,16 +37,20 @@ export class ProposalList {
     );
   }
 
-  /** Returns the proposals of an account, open and closed, latest submission first. */
-  listOf(account: AccountId): readonly Proposal[] {
+  /**
+   * Returns the proposals of an account, and those that its bots sent themselves; open and closed, latest submission
+   * first.
+   * @param owns whether the account is an author of a bot
+   */
+  listOf(account: AccountId, owns: (bot: Subject) => boolean = () => false): readonly Proposal[] {
     return this.all
-      .filter(({ proposer }) => proposer.id === account)
+      .filter((one) => one.proposer.id === account || (isSentByBot(one) && owns(one.subject)))
       .toSorted((a, b) => b.sentAt - a.sentAt || (a.ref < b.ref ? 1 : -1));
   }
 
-  /** Returns the proposals of an account that were decided by others after a time. */
-  listAnswered(account: AccountId, time: number): readonly Proposal[] {
-    return this.listOf(account).filter((proposal) => isAnswered(proposal) && proposal.at > time);
+  /** Returns the proposals of an account and its bots that were decided by others after a time. */
+  listAnswered(account: AccountId, time: number, owns: (bot: Subject) => boolean): readonly Proposal[] {
+    return this.listOf(account, owns).filter((proposal) => isAnswered(proposal) && proposal.at > time);
   }
 
   /** Returns the proposals decided in the last 90 days, latest decision first. */

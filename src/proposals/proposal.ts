@@ -1,3 +1,4 @@
+import type { PageContent } from '../../schemas/types.ts';
 import { BotshelfError } from '../lib/errors.ts';
 import { parseAccountId, toOneLine, type AccountId } from '../bot/commit-message.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
@@ -24,6 +25,11 @@ export function parseSubject(text: string): Subject | undefined {
   if (kind === 'profile') return parseAccountId(name) && `profile-${name}`;
   if (kind === 'collection') return findSubject(`${collectionsFolder}/${name}.en.md`);
   return parseBotId(text);
+}
+
+/** Returns whether the token of a bot sent a proposal: the bot's id stands in place of an account. */
+export function isSentByBot({ subject, proposer }: Pick<ProposalStep, 'subject' | 'proposer'>): boolean {
+  return subject === String(proposer.id);
 }
 
 export function isBot(subject: Subject): subject is BotId {
@@ -53,6 +59,11 @@ export function toSubjectPath(subject: Subject): string {
   return subject.replace(/^profile-/, '/authors/').replace(/^collection-/, '/collections/');
 }
 
+/** Returns the path of the page on which its account, or the authors of the bot that sent it, follow a proposal. */
+export function toProposalPath(proposal: Pick<ProposalStep, 'subject' | 'proposer'>): string {
+  return `/proposals/${proposal.subject}${isSentByBot(proposal) ? '/bot' : ''}`;
+}
+
 /** Reads all files of a subject in a commit. @throws {GitError} */
 export async function readFileTexts(
   { objects, hash, prefix }: Repository,
@@ -78,7 +89,7 @@ export async function readFileTexts(
  * - `gone`: the proposal is no longer open: it was decided or withdrawn.
  * - `changed`: the proposal has another version than the caller saw.
  * - `conflict`: the branch has changed the same keys, in `values.fields`: of the front matter, `page` or `file`.
- * - `unchanged`: the branch already has all changes.
+ * - `unchanged`: the branch already has all changes, or a bot sent the same before, whose `values.state` stands.
  * - `faulty`: the result would break the rule in `values.fault`.
  * - `not-maintainer`: the account may not review.
  */
@@ -331,6 +342,12 @@ export interface SentProposal {
   readonly isAuthor?: boolean;
   /** When the proposal was sent, in milliseconds since the epoch; now by default. */
   readonly sentAt?: number;
+}
+
+/** A page that the token of a bot sends. */
+export interface SentPage extends PagePlace, Readonly<PageContent> {
+  /** The name of the bot. */
+  readonly name: string;
 }
 
 /** The treatment of a proposal: it is reviewed, published immediately, or refused. */

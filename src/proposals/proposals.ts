@@ -1,6 +1,6 @@
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { computeTimeAfter, msPerDay } from '../bot/clock.ts';
-import type { AccountId } from '../bot/commit-message.ts';
+import { type AccountId, parseAccountId } from '../bot/commit-message.ts';
 import {
   type Blocked,
   type BlockedChange,
@@ -36,6 +36,7 @@ import {
   ensureRoom,
   ensureShort,
   ensureVersion,
+  withSentPage,
   findKind,
   findPolicy,
   isReviewed,
@@ -45,6 +46,7 @@ import type { ProposalList } from './proposal-list.ts';
 import { mergeRefs, type MovedRef, ProposalRefs, readSteps } from './proposal-refs.ts';
 import {
   type ProposalPolicy,
+  type SentPage,
   type SentProposal,
   type PastStep,
   type Person,
@@ -54,6 +56,7 @@ import {
   type FileTexts,
   canTakeBack,
   findSubject,
+  isSentByBot,
   isSubmission,
   readFileTexts,
   type Subject,
@@ -252,14 +255,44 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
+   * Saves the page that the token of a bot sent, as a proposal of the bot itself. The same page as before changes
+   * nothing; one that the branch has ends the open proposal.
+   * @returns the proposal as it now is; null if the branch has the page, and no proposal was open
+   * @throws {ProposalError} as `send`, except for unchanged; gone, if the bot has no main page
+   * @throws {BotshelfError} unavailable
+   */
+  async sendPage(sent: SentPage): Promise<Omit<SavedStep, 'proposal'> & { proposal: Proposal | null }> {
+    const proposer = { id: parseAccountId(sent.id) as AccountId, name: sent.name };
+    const pages = (before: FileTexts): FileTexts => withSentPage(before, sent);
+    try {
+      return await this.#send({ subject: sent.id, proposer, note: '' }, pages);
+    } catch (error) {
+      if (!(error instanceof ProposalError && error.kind === 'unchanged')) throw error;
+      const last = error.values['state'] && this.list.findLast(sent.id, proposer.id);
+      return { proposal: last || null, shared: true };
+    }
+  }
+
+  /**
    * Saves a proposal, or a new version of it. A change that needs no review is published immediately.
    * @throws {ProposalError} off, blocked, new-account, too-many-open, too-many-sent, too-many-in-all, too-large,
    * unchanged, conflict, faulty
    * @throws {BotshelfError} unavailable
    */
   async send(sent: SentProposal): Promise<SavedStep> {
+    // No account of a form may stand for a bot.
+    if (isSentByBot(sent)) throw new ProposalError('off');
+    return await this.#send(sent, () => sent.pages);
+  }
+
+  /** @param toPages returns the changed files from those of the branch */
+  async #send(
+    sent: Omit<SentProposal, 'pages'>,
+    toPages: (before: FileTexts) => FileTexts,
+  ): Promise<SavedStep> {
     const { subject, proposer, note, sentAt = Date.now() } = sent;
     const blocked = requireBlocked(this.#options.blocked());
+    const isByBot = isSentByBot(sent);
     return await this.#transact(subject, proposer.id, null, async (repository, previous) => {
       const settings = await this.#settings();
       const tip = await readTip(repository);
@@ -267,14 +300,25 @@ export class Proposals implements BranchConsumer {
       const policy = this.#findPolicy(settings, [findKind(subject, before, proposer.id)]);
       if (policy === 'off') throw new ProposalError('off');
       if (previous === undefined) ensureRoom(this.list.open, proposer.id);
-      ensureMaySend(sent, settings, await this.#countSent(repository, proposer.id));
+      const own = toPages(before);
       const former = previous && (await mergeProposal(repository, tip, previous));
-      const others = new Map([...(former?.changed ?? [])].filter(([path]) => !sent.pages.has(path)));
+      const last = isByBot ? this.list.findLast(subject, proposer.id) : undefined;
+      if (last && isStanding(last)) {
+        const merged = former ?? (await mergeProposal(repository, tip, last));
+        if ([...own].every(([path, text]) => merged.changed.get(path) === text))
+          throw new ProposalError('unchanged', { state: last.state });
+      }
+      const others = new Map([...(former?.changed ?? [])].filter(([path]) => !own.has(path)));
       if (former && others.size > 0) ensureMerged(former);
-      const pages = new Map([...others, ...sent.pages]);
+      const pages = new Map([...others, ...own]);
       ensureShort(note, pages);
       const changed = new Map([...pages].filter(([path, text]) => before.get(path) !== text));
+      if (changed.size === 0 && isByBot && previous) {
+        const change = { state: 'withdrawn', reviewer: null, text: '' } as const;
+        return await this.#close(repository, previous, change);
+      }
       if (changed.size === 0) throw new ProposalError('unchanged');
+      ensureMaySend(sent, settings, await this.#countSent(repository, proposer.id));
       const findings = checkMerged(sent, { before, changed, conflicts: [] }, settings, blocked);
       if (findings.some(({ rule }) => rule === blockedRule)) throw new ProposalError('blocked');
       ensureFaultless(findings);
@@ -311,14 +355,16 @@ export class Proposals implements BranchConsumer {
   }
 
   /**
-   * Withdraws a proposal for its account.
-   * @param version the version that the account saw
+   * Withdraws a proposal for its account, or for an author of the bot that sent it.
+   * @param version the version that was seen
+   * @param by the author; left out for the account itself
    * @throws {ProposalError} gone, changed
    * @throws {BotshelfError} unavailable
    */
-  async withdraw(subject: Subject, account: AccountId, version: string): Promise<SavedStep> {
+  async withdraw(subject: Subject, account: AccountId, version: string, by?: Person): Promise<SavedStep> {
     return await this.#transact(subject, account, version, async (repository, current) => {
-      const change = { state: 'withdrawn', reviewer: null, text: '' } as const;
+      const reviewer = by && by.id !== account ? { id: by.id, name: by.name } : null;
+      const change = { state: 'withdrawn', reviewer, text: '' } as const;
       return await this.#close(repository, ensureVersion(current, version), change);
     });
   }
@@ -598,6 +644,11 @@ export class Proposals implements BranchConsumer {
       throw error instanceof ProposalError ? error : toUnavailableError(error);
     }
   }
+}
+
+/** Returns whether a bot that sends the same page again changes nothing: a person has to answer, or did and refused it. */
+function isStanding({ state, reviewer, closedAt }: Proposal): boolean {
+  return closedAt === null || state === 'declined' || (state === 'withdrawn' && reviewer !== null);
 }
 
 /** Returns the trailers of the commit that accepts a proposal. */

@@ -151,7 +151,8 @@ describe('the pages of the site', () => {
     for (const [i, names] of texts.entries())
       bots.set(sampleBot(String(8 + i), names, { category: 'music', authors: ['1', '2'] }));
     profiles.set('2.json', { name: 'Ada', website: null, description: {} });
-    const [, similar = ''] = /<section class="[^"]*similar[^"]*"([^]*?)<\/section>/.exec(await get('/bots/8')) ?? [];
+    const [, similar = ''] =
+      /<section class="[^"]*similar[^"]*"([^]*?)<\/section>/.exec(await get('/bots/8')) ?? [];
     const cards = [...similar.matchAll(/(Zehn|Nine|Одиннадцать|Douze)<[^]*?<p class="by">(.*?)<\/p>/g)];
     const authors = 'by <bdi>Ada</bdi> · 2 authors';
     deepStrictEqual(

@@ -58,6 +58,7 @@ describe('docs/api.md', function () {
     root = testRepository({}).folder;
     cpSync(join(packageFolder, 'bots'), join(root, 'bots'), { recursive: true });
     writeFiles(root, {
+      'botshelf.json': '{ "maintainers": ["42"] }',
       'collections/sample.en.md': collection({ bots: ['190519304972663312', '948120663307245578'] }),
     });
     const { git } = repositoryIn(root);
@@ -74,7 +75,18 @@ describe('docs/api.md', function () {
     const token = await issueTestToken(root, '190519304972663312');
     const other = await issueTestToken(root, '233904118750642176');
     env = { PATH: process.env['PATH'] ?? '', token, other };
-    service = await startTestService({}, { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '20' } });
+    service = await startTestService(
+      {},
+      {
+        root,
+        env: {
+          BOTSHELF_BAD_TOKEN_LIMIT: '20',
+          BOTSHELF_OAUTH_PROVIDER: 'discord',
+          BOTSHELF_OAUTH_CLIENT_ID: '1',
+          BOTSHELF_OAUTH_CLIENT_SECRET: 'a secret',
+        },
+      },
+    );
   });
 
   const atService = (code: string): string =>

@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
@@ -8,9 +8,11 @@ import { readConfig } from '../../src/app/config.ts';
 import { packageFolder } from '../support/clone.ts';
 import { botshelf } from '../support/command-line.ts';
 import { freePort } from '../support/loopback.ts';
+import { proposalSettings } from '../support/proposals.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
+import { issueTestToken } from '../support/token.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const textOf = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
@@ -33,6 +35,40 @@ describe('the recipes for operators', () => {
     // The first is of compose.yaml alone, the second the beginning of several names.
     for (const name of ['BOTSHELF_HOST', 'BOTSHELF_OAUTH']) names.delete(name);
     deepStrictEqual(readConfig(Object.fromEntries([...names].map((name) => [name, '']))).unknown, []);
+  });
+
+  it('have a workflow that sends a part of README.md', async () => {
+    interface Workflow {
+      readonly jobs: { readonly page: { readonly steps: readonly { readonly run?: string }[] } };
+    }
+    const { jobs } = parseYaml(textOf('docs/put-page.yml')) as Workflow;
+    const script = jobs.page.steps.flatMap(({ run = [] }) => run).join('');
+    const repository = testRepository({ [pagePath('1')]: mainPage(), 'botshelf.json': proposalSettings });
+    const { address } = await startTestService(
+      {},
+      {
+        root: repository.folder,
+        env: {
+          BOTSHELF_OAUTH_PROVIDER: 'discord',
+          BOTSHELF_OAUTH_CLIENT_ID: '1',
+          BOTSHELF_OAUTH_CLIENT_SECRET: 'a secret',
+        },
+      },
+    );
+    const cwd = tempFolder();
+    const run = async (readme: string): Promise<string> => {
+      writeFileSync(join(cwd, 'README.md'), readme);
+      const TOKEN = await issueTestToken(repository.folder, '1');
+      const env = { PATH: process.env['PATH'], PAGE: `${address}/api/v2/bots/1/pages/en`, TOKEN };
+      return (await promisify(execFile)('sh', ['-ec', script], { cwd, env })).stdout;
+    };
+    await rejects(run('# Homer\n'));
+    const part = '<!-- botshelf -->\n# Homer\n\n<!-- A note. -->\nText.\n<!-- /botshelf -->\n';
+    match(await run(`# Source\n\n${part}\n## Build\n`), /"state":"waiting"/);
+    match(
+      repository.git('show', `refs/botshelf/proposals/1/1:${pagePath('1')}`),
+      /---\n\n# Homer\n\n<!-- A note\. -->\nText\.$/,
+    );
   });
 
   it('have a container of Node 26 that is not root and writes to its volumes only', () => {

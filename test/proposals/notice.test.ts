@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { createProposalNotice, toWebhookBody } from '../../src/proposals/notifications.ts';
 import type { Proposal } from '../../src/proposals/proposal.ts';
 import { author, maintainer } from '../support/proposals.ts';
-import { botId } from '../support/sample.ts';
+import { accountId, botId } from '../support/sample.ts';
 
 const base = 'https://bots.example.org';
 const sent: Proposal = {
@@ -34,6 +34,16 @@ describe('the notice of a step of a proposal', () => {
       ],
     );
     strictEqual(createProposalNotice(sent, base, false)?.url, `${base}/review`);
+  });
+
+  it('says that the bot itself sent its page, and leads its authors to the answer', () => {
+    const own = { ...sent, proposer: { id: accountId('7'), name: 'Homer' } };
+    strictEqual(
+      createProposalNotice(own, base, true)?.title,
+      'The bot Homer (7) itself proposes a change of its page',
+    );
+    const asked = { ...own, state: 'changes-asked', reviewer: maintainer } as const;
+    strictEqual(createProposalNotice(asked, base, true)?.url, `${base}/proposals/7/bot`);
   });
 
   it('says who decided, why, and leads to the result', () => {

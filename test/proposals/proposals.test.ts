@@ -209,12 +209,14 @@ describe('proposals', () => {
   });
 
   it('add a bot', async () => {
-    const id = botId('7');
+    const id = botId('77');
     const pages = new Map([[pagePath(id), mainPage({ name: 'Ned', authors: [visitor.id] })]]);
+    const bot = { id: accountId(id), name: 'Ned' };
+    await rejectsWith(send({ subject: id, proposer: bot, pages }), 'off');
     const proposal = await send({ subject: id, proposer: visitor, pages });
     strictEqual((await proposals.read(proposal)).kind, 'newBots');
     await proposals.decide(id, visitor.id, decision(proposal));
-    strictEqual(repository.git('log', '-1', '--format=%s'), 'Add Ned (7)');
+    strictEqual(repository.git('log', '-1', '--format=%s'), 'Add Ned (77)');
     strictEqual(repository.read(pagePath(id)), pages.get(pagePath(id)));
     strictEqual(repository.status(), '');
   });

@@ -12,7 +12,7 @@ interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly (Parameter | Reference)[];
-  readonly requestBody?: { readonly content: { 'application/json': { readonly example?: unknown } } };
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
   readonly responses: Readonly<Record<string, { readonly description: string } | Reference>>;
 }
 
@@ -217,10 +217,11 @@ function formatCommand(
     .map(({ name, example }) => `${name}=${example}`)
     .join('&');
   const address = query === '' ? `localhost:8080${at}` : `'localhost:8080${at}?${query}'`;
-  const body = requestBody?.content['application/json'].example;
+  const [[type, { example: body }] = ['', {}]] = Object.entries(requestBody?.content ?? {});
   if (body === undefined) return `curl ${address}`;
+  const data = typeof body === 'string' ? body : JSON.stringify(body);
   const method = title.startsWith('PUT ') ? '-X PUT ' : '';
-  return `curl ${method}${address} \\\n    -H "Authorization: $token" -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return `curl ${method}${address} \\\n    -H "Authorization: $token" -H 'Content-Type: ${type}' -d '${data}'`;
 }
 
 /** The fix if the guide and the service differ. */

@@ -122,6 +122,18 @@ class CommandsAnswer(_SavedCommands, total=False):
     note: str
 
 
+class _SentPage(TypedDict):
+    proposal: Optional[str]
+    state: str
+
+
+class PageAnswer(_SentPage, total=False):
+    """``proposal`` is its address, for the authors. ``state`` is waiting, changes-asked, published, unchanged,
+    declined or withdrawn."""
+
+    note: str
+
+
 class LatestCount(TypedDict):
     """In how many servers a bot is, and when it said so."""
 
@@ -240,6 +252,20 @@ class Client:
         address = f"{self._address_of(bot_id)}/commands"
         return self._request(address, _has("commands"), body, _to_secret(token), "PUT")[0]
 
+    def put_page(
+        self, bot_id: Union[int, str], token: Optional[str], locale: str, text: str, description: Optional[str] = None
+    ) -> PageAnswer:
+        """Sends a page, which waits for a review unless the list publishes it.
+
+        :param text: in markdown
+        :param description: what the bot does, in a sentence; the list keeps what it has by default
+        :raises BotshelfError:
+        """
+        front = _to_json(lambda: {} if description is None else {"description": description})
+        body = b"---\n%s\n---\n\n%s\n" % (front, text.encode())
+        address = f"{self._address_of(bot_id)}/pages/{quote(locale, safe='')}"
+        return self._request(address, _has("state"), body, _to_secret(token), "PUT", "text/markdown")[0]
+
     def stats(self, bot_id: Union[int, str]) -> BotStats:
         """Returns the latest count of a bot. :raises BotshelfError:"""
         return self._read(f"{self._address_of(bot_id)}/stats", _has("server_count"))[0]
@@ -340,9 +366,10 @@ class Client:
         body: Optional[bytes] = None,
         secret: str = "",
         method: str = "POST",
+        media_type: str = "application/json",
     ) -> tuple[Any, HTTPMessage]:
         deadline = time.monotonic() + self._timeout
-        exchange = _Exchange(address, self._timeout, self._user_agent, body, secret, method)
+        exchange = _Exchange(address, self._timeout, self._user_agent, body, secret, method, media_type)
         received = exchange.parse(b"".join(exchange.read(deadline)))
         if not is_expected(received):
             raise exchange.foreign()
@@ -360,12 +387,13 @@ class _Exchange:
         body: Optional[bytes] = None,
         secret: str = "",
         method: str = "POST",
+        media_type: str = "application/json",
     ) -> None:
         self._method = "GET" if body is None else method
         self._address, self._secret = address, secret
         headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip"}
         if secret:
-            headers.update({"Authorization": secret, "Content-Type": "application/json"})
+            headers.update({"Authorization": secret, "Content-Type": media_type})
         deadline = time.monotonic() + timeout
         try:
             if not re.match("https?://[!-~]+$", address):

@@ -27,6 +27,7 @@ export type ProblemType =
       | 'urn:botshelf:problem:cross-site'
       | 'urn:botshelf:problem:other-repository'
       | 'urn:botshelf:problem:read-only'
+      | 'urn:botshelf:problem:proposal-refused'
       | 'urn:botshelf:problem:not-found'
       | 'urn:botshelf:problem:unknown-bot'
       | 'urn:botshelf:problem:removed-bot'
@@ -409,6 +410,14 @@ export interface CatalogueChange {
 export interface CommandsAnswer {
   commands: number;
   commit: string | null;
+  note?: string;
+}
+export interface PageAnswer {
+  /**
+   * The address of the proposal, for the authors.
+   */
+  proposal: string | null;
+  state: 'waiting' | 'changes-asked' | 'published' | 'unchanged' | 'declined' | 'withdrawn';
   note?: string;
 }
 /**

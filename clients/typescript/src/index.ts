@@ -8,6 +8,7 @@ import type {
   ExportLine,
   LatestCount,
   ListQuery,
+  PageAnswer,
   Problem,
   UpdateAnswer,
   UpdateValues,
@@ -50,6 +51,18 @@ export interface Client {
   post(id: string, token: string | undefined, values: UpdateValues): Promise<UpdateAnswer>;
   /** Puts the commands of a bot in place of those it had. What is returned is saved. @throws {BotshelfError} */
   putCommands(id: string, token: string | undefined, commands: Commands): Promise<CommandsAnswer>;
+  /** Sends a page, which waits for a review unless the list publishes it. @throws {BotshelfError} */
+  putPage(id: string, token: string | undefined, page: SentPage): Promise<PageAnswer>;
+}
+
+/** A page of a bot. */
+export interface SentPage {
+  /** Its language, such as `en`. */
+  readonly locale: string;
+  /** The text, in markdown. */
+  readonly text: string;
+  /** What the bot does, in a sentence; the list keeps what it has by default. */
+  readonly description?: string | undefined;
 }
 
 export interface CountsQuery {
@@ -214,6 +227,12 @@ export function createClient(options: ClientOptions): Client {
       const address = `${toBotAddress(id)}/commands`;
       return (await write(options, address, has('commands'), sent)) as CommandsAnswer;
     },
+    putPage: async (id, token, { locale, text, description }) => {
+      const body = `---\n${toJson(() => ({ description }))}\n---\n\n${text}\n`;
+      const sent = { method: 'PUT', token, body, type: 'text/markdown' } as const;
+      const address = `${toBotAddress(id)}/pages/${encodeURIComponent(locale)}`;
+      return (await write(options, address, has('state'), sent)) as PageAnswer;
+    },
   };
 }
 
@@ -258,12 +277,17 @@ async function write(
   options: ClientOptions,
   address: string,
   isExpected: IsExpected,
-  { method, token, body }: { method: 'POST' | 'PUT'; token: unknown; body: string },
+  {
+    method,
+    token,
+    body,
+    type = 'application/json',
+  }: { method: 'POST' | 'PUT'; token: unknown; body: string; type?: string },
 ): Promise<unknown> {
   const secret = typeof token === 'string' ? token.trim() : '';
   if (!/^[!-~]+$/.test(secret))
     throw new BotshelfError('the token is empty or incomplete: set it as it was issued', { isFinal: true });
-  const headers = { Authorization: secret, 'Content-Type': 'application/json' };
+  const headers = { Authorization: secret, 'Content-Type': type };
   return (await request(options, address, isExpected, { method, headers, body }, secret)).json;
 }
 

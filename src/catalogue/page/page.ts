@@ -294,6 +294,26 @@ export function withValues(
   return editPage(text, { ...Object.fromEntries(changed), edited: editedTimeAfter(page.data, now) });
 }
 
+/**
+ * Returns a page's text with this markdown and, unless it is left out, this description; the same text if it has both.
+ * @throws {BotshelfError} unavailable, when the text cannot be parsed
+ */
+export function withPage(path: string, text: string, page: string, description?: string): string {
+  const { page: former, faults } = parsePage(path, Buffer.from(text));
+  if (former === undefined) throw createFaultyError(path, faults[0]?.message ?? 'it cannot be read');
+  const isKept = description === undefined || description === former.data['description'];
+  const described = isKept ? text : editPage(text, { description });
+  if (former.page === page) return described;
+  const { before, json, after } = cutPage(described);
+  return before + json + formatMarkdown(page, after);
+}
+
+/** Returns the end of a page file with another markdown, and the line ends that it had. @param after as of `cutPage` */
+export function formatMarkdown(page: string, after: string): string {
+  const text = `---\n\n${page}${page === '' ? '' : '\n'}`;
+  return after.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
+}
+
 function createFaultyError(path: string, why: string): BotshelfError {
   return new BotshelfError(
     'faulty-page',

@@ -61,6 +61,8 @@ interface ProposalPolicies {
    * `findReviewedChanges` finds.
    */
   readonly authors: 'review' | 'publish' | 'off';
+  /** For pages that the token of a bot sends. */
+  readonly token: 'review' | 'publish' | 'off';
   /** For changes of a bot by anybody else. */
   readonly others: 'review' | 'off';
   /** Minimum age of a proposer's account, if its id tells the age. */
@@ -112,6 +114,7 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
 const defaultPolicies: ProposalPolicies = {
   newBots: 'review',
   authors: 'review',
+  token: 'review',
   others: 'review',
   minAccountAgeDays: 0,
   reasons: null,

@@ -11,8 +11,9 @@ import {
   type ProposalErrorKind,
   type Proposal,
   isBot,
+  isSentByBot,
   parseSubject,
-  type Subject,
+  toProposalPath,
   toSubjectPath,
 } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
@@ -20,7 +21,7 @@ import { toEditAgainPath } from '../add/forms.ts';
 import { ListedAvatar, Preview, type PreviewProps } from '../page/preview.tsx';
 import { ChangedFields, compareWords } from '../../site/changes/changed-fields.tsx';
 import { useLanguage } from '../../site/page/page-context.tsx';
-import { toProposalPath } from '../../site/page/addresses.ts';
+import { toSharedPath } from '../../site/page/addresses.ts';
 import { Conversation, Step } from '../page/conversation.tsx';
 import { BackLink, NameLink, PostButton, Since } from '../../site/page/elements.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
@@ -29,31 +30,42 @@ import { sendLogInPage } from '../page/message-page.tsx';
 import { describeKind, type NamedProposal } from '../review/review-page.tsx';
 import { createReviewReader, renderPreview, type Review } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';
-import type { ProposalParts } from '../page/desk-parts.ts';
+import { createOwns, type ProposalParts } from '../page/desk-parts.ts';
 
-/** `/proposals/:subject`: the last proposal of the logged-in account for a bot, a collection or its profile, and the button that withdraws it. */
+/**
+ * `/proposals/:subject`: the last proposal of the logged-in account for a bot, a collection or its profile, and the
+ * button that withdraws it. `/proposals/:subject/bot`: the last one that the bot itself sent, for its authors.
+ */
 export function addProposalRoutes(router: Router, parts: ProposalParts): void {
-  const { site, viewerOf, proposals, login, hostReview } = parts;
+  const { site, bots, viewerOf, proposals, login, hostReview } = parts;
   const readOwn = createReviewReader(parts, 'sent');
   /** Withdraws the proposal if the button was pressed. Otherwise, or on failure, shows the proposal. */
-  const respond = async (ctx: Context): Promise<void> => {
+  const respond = async (ctx: Context, end: string): Promise<void> => {
     const subject = parseSubject(ctx['params'].subject ?? '');
     if (subject === undefined) throw new ProblemError('not-found', 'this is not the ID of a bot');
     const viewer = await viewerOf(ctx);
-    if (viewer === null) return sendLogInPage(ctx, site, toProposalPath(subject), 'myBots.visitor');
+    const path = `/proposals/${subject}${end}`;
+    if (viewer === null) return sendLogInPage(ctx, site, path, 'myBots.visitor');
+    const find = (): Proposal => {
+      const all = proposals.list.listOf(viewer.id, createOwns(bots, viewer.id));
+      const own = all.filter((one) => toProposalPath(one) === path);
+      const proposal = own.find(({ closedAt }) => closedAt === null) ?? own[0];
+      if (proposal) return proposal;
+      throw new ProblemError('not-found', `you have no proposal for ${subject}`);
+    };
     let error: ProposalPageProps['error'] = null;
     if (ctx.method === 'POST') {
       const form = await readFields(ctx, 1024, 'send only the version');
       try {
-        const { shared } = await proposals.withdraw(subject, viewer.id, form.get('version') ?? '');
-        return redirectTo(ctx, site.languages.of(ctx).href(toProposalPath(subject, shared)));
+        const version = form.get('version') ?? '';
+        const { shared } = await proposals.withdraw(subject, find().proposer.id, version, viewer);
+        return redirectTo(ctx, site.languages.of(ctx).href(toSharedPath(path, shared)));
       } catch (thrown) {
         if (!(thrown instanceof ProposalError)) throw thrown;
         error = thrown.kind === 'changed' ? 'changed' : 'gone';
       }
     }
-    const proposal = proposals.list.findLast(subject, viewer.id);
-    if (proposal === undefined) throw new ProblemError('not-found', `you have no proposal for ${subject}`);
+    const proposal = find();
     const { answered = [] } = viewer;
     const isRead = answered.length > 0 && answered.every((other) => other.subject === subject);
     if (login && isRead) await noteAnswersRead(ctx, login);
@@ -72,8 +84,12 @@ export function addProposalRoutes(router: Router, parts: ProposalParts): void {
     const visit = { site, viewer: isRead ? { ...viewer, answered: [] } : viewer };
     sendOnce(ctx, visit, <ProposalPage {...props} />, error === null ? 200 : 409);
   };
-  router.get('/proposals/:subject', respond);
-  router.post('/proposals/:subject/withdraw', refuseCrossSite(site.baseUrl), respond);
+  for (const end of ['', '/bot']) {
+    const path = `/proposals/:subject${end}`;
+    const handle = async (ctx: Context): Promise<void> => await respond(ctx, end);
+    router.get(path, handle);
+    router.post(`${path}/withdraw`, refuseCrossSite(site.baseUrl), handle);
+  }
 }
 
 /** A proposal as its account sees it in a list. */
@@ -85,8 +101,8 @@ interface OwnProposal extends NamedProposal {
 }
 
 /**
- * Returns the last proposal of an account for each bot: waiting ones first, then by time, newest first; at most as
- * many as a page can show.
+ * Returns the last proposal of an account for each bot, and of each of its bots itself: waiting ones first, then by
+ * time, newest first; at most as many as a page can show.
  */
 export async function listProposals(
   {
@@ -100,9 +116,11 @@ export async function listProposals(
   },
   account: AccountId,
 ): Promise<OwnProposal[]> {
-  const last = new Map<Subject, Proposal>();
-  for (const proposal of list.listOf(account))
-    if (proposal.closedAt === null || !last.has(proposal.subject)) last.set(proposal.subject, proposal);
+  const last = new Map<string, Proposal>();
+  for (const proposal of list.listOf(account, createOwns(bots, account))) {
+    const path = toProposalPath(proposal);
+    if (proposal.closedAt === null || !last.has(path)) last.set(path, proposal);
+  }
   const sorted = [...last.values()].toSorted(
     (a, b) => Number(a.closedAt !== null) - Number(b.closedAt !== null),
   );
@@ -162,6 +180,7 @@ function ProposalPage(props: ProposalPageProps): VNode {
         {!isShared && <p class="notice">{t('proposal.notShared')}</p>}
         <section class="own-proposal panel stack" aria-labelledby="state">
           <h2 id="state">{t(`proposal.${proposal.state}`)}</h2>
+          {isSentByBot(proposal) && <p>{t('review.isBot')}</p>}
           <State {...props} />
           {pullRequest !== undefined && (
             <p>
@@ -220,19 +239,16 @@ function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
   const { proposal, sent, before } = details;
   if (proposal.state === 'accepted') return null;
   const paths = [...sent.keys()];
+  const botVersion = isSentByBot(proposal) ? proposal.version : undefined;
   return (
     <div class="actions">
       {paths.map((path) => (
-        <a key={path} class="button" href={href(toEditAgainPath(path, before))}>
+        <a key={path} class="button" href={href(toEditAgainPath(path, before, botVersion))}>
           {t('proposal.editAgain')} {paths.length > 1 && `(${path.split('.').at(-2)})`}
         </a>
       ))}
       {proposal.closedAt === null && (
-        <PostButton
-          path={`${toProposalPath(proposal.subject)}/withdraw`}
-          look="quiet"
-          version={proposal.version}
-        >
+        <PostButton path={`${toProposalPath(proposal)}/withdraw`} look="quiet" version={proposal.version}>
           {t('proposal.withdraw')}
         </PostButton>
       )}
@@ -285,7 +301,7 @@ function OwnRow({ proposal, name, listed, review, isUnread, medianWaitMs }: OwnR
   const language = useLanguage();
   const { t, href, duration } = language;
   const { subject, state, sentAt, proposer } = proposal;
-  const path = toProposalPath(subject);
+  const path = toProposalPath(proposal);
   const action = state === 'changes-asked' ? 'answer' : state === 'accepted' ? 'seePage' : 'open';
   return (
     <li>
@@ -300,6 +316,7 @@ function OwnRow({ proposal, name, listed, review, isUnread, medianWaitMs }: OwnR
         </h3>
         <p class="state">
           {review && <>{describeKind(review, language)} · </>}
+          {isSentByBot(proposal) && <>{t('review.isBot')} · </>}
           {t('proposal.sent')} <Since at={sentAt} />
           {state === 'waiting' && medianWaitMs !== undefined && (
             <> · {t('proposal.median', { time: duration(medianWaitMs) })}</>

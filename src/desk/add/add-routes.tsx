@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { AccountId } from '../../bot/commit-message.ts';
 import { isUnavailable } from '../../bot/errors.ts';
 import { parseInvite } from '../../bot/invite.ts';
 import { english } from '../../bot/locale.ts';
@@ -15,10 +16,18 @@ import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError, toProblem } from '../../http/problem.ts';
 import { parseFields, parseQuery, readFields } from '../../http/request.ts';
 import { isError } from '../../lib/errors.ts';
-import { ProposalError, maxNoteLength, findSubject, isSubmission } from '../../proposals/proposal.ts';
+import {
+  type Proposal,
+  ProposalError,
+  maxNoteLength,
+  findSubject,
+  isSentByBot,
+  isSubmission,
+  toProposalPath,
+} from '../../proposals/proposal.ts';
 import { type ChangedFieldsProps, compareWords, toShownPages } from '../../site/changes/changed-fields.tsx';
 import type { MessageKey } from '../../site/language/messages.tsx';
-import { toProposalPath, withParameter } from '../../site/page/addresses.ts';
+import { toSharedPath, withParameter } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import type { Site } from '../../site/page/page-context.tsx';
 import { sendLogInPage } from '../page/message-page.tsx';
@@ -34,6 +43,7 @@ import {
 import { AddPage, type FilledForm, sentField } from './add-page.tsx';
 import { addedAuthor, movedField } from './advice.tsx';
 import {
+  botVersionParameter,
   createForm,
   type Form,
   type FormFile,
@@ -47,7 +57,7 @@ import {
   readPlaceTexts,
 } from './forms.ts';
 import { changeShelf, fillShelf, shelfField } from './shelf.tsx';
-import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
+import { createOwns, type DeskParts, type ProposalParts } from '../page/desk-parts.ts';
 
 /**
  * Adds the forms of all kinds of files. Sending a form saves nothing: the response shows the file with its errors;
@@ -111,7 +121,8 @@ function withLaterAuthor(form: Form): Form {
 }
 
 /** Fills in a form from the viewer's proposal that the address names, or from the file. */
-async function fillInForm(ctx: Context, { proposals, viewerOf }: DeskParts, form: Form): Promise<FilledForm> {
+async function fillInForm(ctx: Context, parts: DeskParts, form: Form): Promise<FilledForm> {
+  const { proposals, viewerOf } = parts;
   const asListed = {
     note: '',
     find: '',
@@ -125,12 +136,14 @@ async function fillInForm(ctx: Context, { proposals, viewerOf }: DeskParts, form
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
   const subject = findSubject(path);
   const viewer = subject && (await viewerOf(ctx));
-  const proposal = viewer && proposals?.list.findLast(subject, viewer.id);
+  const ofBot = viewer && findAnswered(ctx, parts, viewer.id);
+  const proposal = ofBot ?? (viewer && proposals?.list.findLast(subject, viewer.id));
   const place = readPlaceTexts(path);
   const isSame = place.id === form.texts.id && place.collection === form.texts.collection;
   if (!proposals || !proposal || (form.mode !== 'add' && !isSame)) return filled;
   const { changed, sent, conflicts, steps } = await proposals.read(proposal);
   const [last] = steps;
+  const action = withParameter(form.action, proposalParameter, path);
   const texts = readFieldTexts(path, changed.get(path) ?? sent.get(path) ?? '', form.groups);
   if (texts === undefined) return filled;
   const both = form.groups.flat().filter((field) => {
@@ -140,12 +153,20 @@ async function fillInForm(ctx: Context, { proposals, viewerOf }: DeskParts, form
   });
   return {
     ...filled,
-    form: { ...form, action: withParameter(form.action, proposalParameter, path) },
+    form: { ...form, action: ofBot ? withParameter(action, botVersionParameter, ofBot.version) : action },
     texts: { ...form.texts, ...texts, ...(form.mode !== 'edit' && place) },
     answer: last?.state === 'changes-asked' || last?.state === 'declined' ? last : null,
     note: steps.find(isSubmission)?.text ?? '',
     conflicts: new Map(both.map(({ name }) => [name, form.texts[name] ?? ''])),
   };
+}
+
+/** Returns the proposal of a bot that its author answers with a form; undefined if it has changed since. */
+function findAnswered(ctx: Context, { proposals, bots }: DeskParts, id: AccountId): Proposal | undefined {
+  const version = parseQuery(ctx).get(botVersionParameter);
+  return proposals?.list
+    .listOf(id, createOwns(bots, id))
+    .find((one) => isSentByBot(one) && one.version === version);
 }
 
 /** Fills in the texts that were typed before a login, if the address names them. */
@@ -187,8 +208,14 @@ async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): 
     const accountCreatedAt = proposer.createdAt;
     const isAuthor = (await authors.find(proposer.id)).bots.length > 0;
     const sent = { subject, proposer, pages, note, accountCreatedAt, isAuthor };
-    const { shared } = await proposals.send(sent);
-    redirectTo(ctx, site.languages.of(ctx).href(toProposalPath(subject, shared)));
+    const { proposal, shared } = await proposals.send(sent);
+    const replaced = findAnswered(ctx, parts, proposer.id);
+    // Otherwise both wait, and the author can withdraw it.
+    if (replaced)
+      await proposals
+        .withdraw(subject, replaced.proposer.id, replaced.version, proposer)
+        .catch(() => undefined);
+    redirectTo(ctx, site.languages.of(ctx).href(toSharedPath(toProposalPath(proposal), shared)));
   } catch (error) {
     if (isUnavailable(error) || isError(error, 'share-full'))
       return await refuse(toProblem(error).status, 'proposal.unavailable');

@@ -13,6 +13,7 @@ import { pathOf } from '../../catalogue/page/layout.ts';
 import {
   toCanonicalForm,
   cutPage,
+  formatMarkdown,
   type PageData,
   type ParsedPage,
   parsePage,
@@ -271,14 +272,22 @@ function toFormPath({ path, parameter }: FormHead, subject: string, locale: stri
   return parameter && locale ? withParameter(own, parameter, locale) : own;
 }
 
-/** Returns the path of the form that proposed a file, with the proposed values. @param before all files before the change */
-export function toEditAgainPath(path: string, before: FileTexts): string {
+/**
+ * Returns the path of the form that changes a proposed file. @param before all files before the change
+ * @param botVersion the version of the proposal, if the bot itself sent it
+ */
+export function toEditAgainPath(path: string, before: FileTexts, botVersion?: string): string {
   const { kind, subject, locale } = parseFilePath(path);
   const { forms } = fileKinds[kind];
   const isThere = before.has(path);
   const head = (isThere ? undefined : before.size === 0 ? forms.add : forms.translate) ?? forms.edit;
-  return withParameter(toFormPath(head, subject, isThere ? locale : undefined), proposalParameter, path);
+  const form = toFormPath(head, subject, isThere ? locale : undefined);
+  const again = withParameter(form, proposalParameter, path);
+  return botVersion === undefined ? again : withParameter(again, botVersionParameter, botVersion);
 }
+
+/** The parameter with a version that a bot itself sent, which the author who sends the form replaces. */
+export const botVersionParameter = 'sent';
 
 /** The parameter with the path of a proposed file. */
 export const proposalParameter = 'proposal';
@@ -424,10 +433,8 @@ function fillIn(form: Form, fields: readonly FormField[], texts: FieldTexts): st
   for (const field of changed) {
     const [key, inner] = findPlace(field);
     const value = parseValue(field, texts);
-    if (field.kind === 'page') {
-      body = `---\n\n${String(value)}${value === '' ? '' : '\n'}`;
-      if (after.includes('\r\n')) body = body.replaceAll('\n', '\r\n');
-    } else if (key !== undefined && inner === undefined) values[key] = value;
+    if (field.kind === 'page') body = formatMarkdown(String(value), after);
+    else if (key !== undefined && inner === undefined) values[key] = value;
     else if (key !== undefined && inner !== undefined) {
       const { [inner]: _former, ...others } = (values[key] ?? data[key] ?? {}) as PageData;
       values[key] = value === null && field.key !== undefined ? others : { ...others, [inner]: value };

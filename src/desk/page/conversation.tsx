@@ -26,7 +26,8 @@ export function Conversation({ steps }: { readonly steps: readonly PastStep[] })
 export function Step({ step, at }: { readonly step: ProposalStep; readonly at: number }): VNode {
   const { t, ago } = useLanguage();
   const { state, proposer, reviewer, reason, text } = step;
-  const person = isSubmission(step) || state === 'withdrawn' ? proposer : reviewer;
+  const isProposers = isSubmission(step) || (state === 'withdrawn' && reviewer === null);
+  const person = isProposers ? proposer : reviewer;
   const done = state === 'waiting' && reviewer !== null ? 'takenBack' : state;
   const values = { name: withoutBidiControls(person?.name ?? ''), ago: ago(at, Date.now()) };
   return (

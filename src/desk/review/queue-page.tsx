@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { isBot, type Proposal } from '../../proposals/proposal.ts';
+import { isBot, isSentByBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { blockedPath, editPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
@@ -224,6 +224,7 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
       <td role="cell" class="stay">
         <bdi>{withoutBidiControls(proposer.name)}</bdi> {isFirst && <small>{t('review.first')}</small>}
         {isAuthor && <small>{t('review.isAuthor')}</small>}
+        {isSentByBot(proposal) && <small>{t('review.isBot')}</small>}
         {!isAuthor && botCount > 0 && <small>{t('review.bots', { count: botCount })}</small>}
       </td>
       <td role="cell" class="stay">

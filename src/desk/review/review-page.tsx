@@ -76,6 +76,7 @@ export function ReviewPage(props: ReviewPageProps): VNode {
           <p>
             {t('review.sent', { name: proposal.proposer.name, ago: ago(proposal.sentAt, Date.now()) })}{' '}
             {kind === 'authors' && t('review.isAuthor')}
+            {kind === 'token' && t('review.isBot')}
           </p>
         </>
       }

@@ -7,7 +7,7 @@ import { refuseCrossSite } from '../../http/middleware.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
 import { isFresh } from '../../login/session.ts';
-import { type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
+import { isSentByBot, type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { compareWords } from '../../site/changes/changed-fields.tsx';
 import { blockedPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
@@ -111,7 +111,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       review,
       name: review?.name ?? subject,
       botCount,
-      isFirst: botCount === 0 && proposals.list.listOf(proposer.id).length === 1,
+      isFirst: botCount === 0 && !isSentByBot(proposal) && proposals.list.listOf(proposer.id).length === 1,
     };
   };
 

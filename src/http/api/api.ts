@@ -16,6 +16,7 @@ import { addCountHistoryRoute, addCountsRoute, addLatestCountsRoute } from './co
 import { addExportRoute, addImageRoute, createExportPlaces } from './file-routes.ts';
 import { addHookRoute } from './hook-route.ts';
 import { addOpenApiRoute } from './openapi.ts';
+import { addPageRoute } from './page-route.ts';
 import { addReadRoutes } from './read-routes.ts';
 import { addUpdateRoute, type UpdateRoute, type UpdateRouteOptions } from './update-route.ts';
 import { createUpdates, type PostedEdit } from './updates.ts';
@@ -44,6 +45,8 @@ export interface ApiParts
   readonly sync: Sync | null;
   /** Null if proposals are not reviewed at the Git host. */
   readonly hostReview: OpenProposals['hostReview'];
+  /** Null if nobody can log in, or proposals are turned off. */
+  readonly proposals: OpenProposals['proposals'];
   /** Null if nobody can log in. */
   readonly login: Pick<Login, 'disabledReason'> | null;
   readonly site: { readonly contact: string | null };
@@ -69,7 +72,7 @@ export function createApi(parts: ApiParts): Api {
   const settings = () => parts.catalogue.settings.current;
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
   const posts = new Router();
-  const update = addUpdateRoute(posts, {
+  const own: UpdateRouteOptions = {
     ...parts,
     settings,
     applyUpdate: createUpdates(bots, parts.committer, state, {
@@ -84,7 +87,9 @@ export function createApi(parts: ApiParts): Api {
       log.debug({ bot, reason, address: ctx.ip }, `a token was refused for ${bot}: ${reason}`);
     },
     acknowledge: sync && remote?.ack === 'remote' ? async () => await sync.waitForPush() : null,
-  });
+  };
+  const update = addUpdateRoute(posts, own);
+  addPageRoute(posts, { ...own, proposals: parts.proposals, baseUrl });
   const reads = new Router();
   addReadRoutes(reads, { ...parts, collections: parts.catalogue.collections, baseUrl, settings });
   addCountsRoute(reads, bots, state, countHistory);

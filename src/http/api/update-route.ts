@@ -40,11 +40,15 @@ export interface PostedCommands {
   readonly commands?: readonly Command[];
 }
 
-export interface UpdateRouteOptions extends AuthenticationOptions {
-  readonly bots: BotIndex;
+export interface UpdateRouteOptions extends PostOptions {
   readonly applyUpdate: ApplyUpdate;
   /** Returns the settings in force. */
   readonly settings: () => CatalogueSettings;
+}
+
+/** The options of all routes that owners post to. */
+export interface PostOptions extends AuthenticationOptions {
+  readonly bots: BotIndex;
   /** Limits posts by bot. */
   readonly posts: RateLimit;
   /**
@@ -73,16 +77,10 @@ export interface UpdateTarget {
  * other lists do.
  */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): UpdateRoute {
-  const { bots, applyUpdate, settings, posts, acknowledge } = options;
+  const { applyUpdate, settings, acknowledge } = options;
   const respond = async (ctx: Context, target: UpdateTarget): Promise<void> => {
     const { path, id = await findHolder(ctx, options) } = target;
-    const bot = findKnownBot(bots, id);
-    await authenticate(ctx, bot.id, options);
-    posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
-    const hasArrived = ctx.req.complete;
-    const body = await readText(ctx, path === commandsPath ? commandsRules : bodyRules);
-    // The token may have been revoked while the body was received.
-    if (!hasArrived) await authenticate(ctx, findKnownBot(bots, id).id, options);
+    const { bot, body } = await readPost(ctx, id, path === commandsPath ? commandsRules : bodyRules, options);
     const values =
       path === commandsPath
         ? { commands: parseCommands(body) }
@@ -108,6 +106,28 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
   return { find: findTarget, respond };
 }
 
+/**
+ * Checks bot, token and rate limit, and then reads the body.
+ * @throws {ProblemError} no-token, bad-token, other-token, too-many-requests, and as readText
+ * @throws {BotshelfError} unknown-bot; unavailable, when the token cannot be checked now
+ */
+export async function readPost(
+  ctx: Context,
+  id: string,
+  rules: BodyRules,
+  options: PostOptions,
+): Promise<{ readonly bot: IndexedBot; readonly body: string }> {
+  const { bots, posts } = options;
+  const bot = findKnownBot(bots, id);
+  await authenticate(ctx, bot.id, options);
+  posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
+  const hasArrived = ctx.req.complete;
+  const body = await readText(ctx, rules);
+  // The token may have been revoked while the body was received.
+  if (!hasArrived) await authenticate(ctx, findKnownBot(bots, id).id, options);
+  return { bot, body };
+}
+
 const updatePath = '/api/v2/bots/:id';
 const statsPath = '/api/v2/bots/:id/stats';
 const commandsPath = '/api/v2/bots/:id/commands';
@@ -117,7 +137,7 @@ function findTarget(url: string): UpdateTarget | undefined {
   return id === undefined ? undefined : { path: stats === undefined ? updatePath : statsPath, id };
 }
 
-const savedHere =
+export const savedHere =
   'the change is saved; the Git server does not have it yet, it is pushed later: do not send it again';
 
 /** More than any update needs. */
@@ -320,7 +340,7 @@ const listAdvice =
   'the body is not a list: send what Discord’s API returns for the commands, such as [{"name": "play", "description": "Plays a song"}]';
 
 /** Returns a JSON pointer as a URI fragment. */
-function toPointer(place: readonly (string | number)[]): string {
+export function toPointer(place: readonly (string | number)[]): string {
   return ['#', ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
 }
 
@@ -369,7 +389,7 @@ function findShardErrors(body: Readonly<Record<string, unknown>>): ProblemDetail
 function readBody(text: string, example: string, advice: string): Readonly<Record<string, unknown>> {
   if (text.trim() === '')
     throw new ProblemError('bad-json', `the body is empty: send an object, such as ${example}`);
-  if (isCrowded(text)) throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
+  ensureNotCrowded(text);
   return ensureRead(text, readStrictJson(text.replace(byteOrderMark, ''), 'the body'), advice);
 }
 
@@ -386,15 +406,19 @@ function ensureRead<T>(text: string, read: StrictJson<T>, advice: string): T {
 }
 
 /** Some clients send a byte order mark, which JSON.parse refuses. */
-const byteOrderMark = /^\uFEFF/;
+export const byteOrderMark = /^\uFEFF/;
 
 const wrapAdvice = `there is no "bot" object: wrap the values in bot, such as ${updateExample}`;
 
 const crowdedAdvice = 'there are hundreds of keys, lists or objects: send only the keys that change';
 
-/** Whether the text has far more quotes and brackets than any update: reporting an error for each would take long. */
-function isCrowded(text: string): boolean {
-  return text.length > maxMarks && text.split(/["[{]/, maxMarks + 2).length > maxMarks + 1;
+/**
+ * Refuses a text with far more quotes and brackets than any update: reporting an error for each would take long.
+ * @throws {ProblemError} invalid-update
+ */
+export function ensureNotCrowded(text: string): void {
+  if (text.split(/["[{]/, maxMarks + 2).length > maxMarks + 1)
+    throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
 }
 
 /** Quotes and brackets of a body. */

@@ -97,19 +97,16 @@ export function toFormPage(path: string): string {
 }
 
 const sentPath =
-  /^([^?]*\/(?:add|collection|edit|name|token|translate|proposals\/[^/?]+))\/(?:file|revoke|send|withdraw)(?=\?|$)/;
+  /^([^?]*\/(?:add|collection|edit|name|token|translate|proposals\/[^/?]+(?:\/bot)?))\/(?:file|revoke|send|withdraw)(?=\?|$)/;
 
 /** Adds a parameter to a path. */
 export function withParameter(path: string, name: string, value: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;
 }
 
-/**
- * Returns the path of the page on which an account follows its proposal. @param shared whether the other machines have
- * the proposal
- */
-export function toProposalPath(subject: Subject, shared = true): string {
-  return `/proposals/${subject}${shared ? '' : '?shared=no'}`;
+/** Returns the path of a proposal that was just sent or withdrawn. @param shared whether the other machines have it */
+export function toSharedPath(path: string, shared: boolean): string {
+  return shared ? path : withParameter(path, 'shared', 'no');
 }
 
 /** Returns the path of the form that edits a bot's page in a language; by default its main page. */

@@ -55,6 +55,7 @@ describe('the settings of a catalogue', () => {
     const policies = {
       newBots: 'review',
       authors: 'review',
+      token: 'review',
       others: 'review',
       minAccountAgeDays: 0,
       reasons: null,

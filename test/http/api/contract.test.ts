@@ -31,14 +31,23 @@ describe('the responses of the API', () => {
     const pages = { [pagePath('7')]: mainPage({ authors: ['7'] }), [pagePath('9')]: mainPage() };
     const { folder: root } = testRepository({
       ...pages,
-      'botshelf.json': '{ "license": "CC-BY-4.0" }',
+      'botshelf.json': '{ "license": "CC-BY-4.0", "maintainers": ["42"] }',
       'collections/all.en.md': collection({ bots: ['7', '9'] }),
       'collections/more.en.md': collection({ bots: ['7', '9'] }),
     });
     commitCounts(root, [{ time: Math.floor(Date.now() / 1000) - 86_400, counts: { 7: 150 } }]);
     service = await startTestService(
       {},
-      { root, env: { BOTSHELF_BAD_TOKEN_LIMIT: '7', BOTSHELF_RATE_LIMIT: '120' } },
+      {
+        root,
+        env: {
+          BOTSHELF_BAD_TOKEN_LIMIT: '7',
+          BOTSHELF_RATE_LIMIT: '120',
+          BOTSHELF_OAUTH_PROVIDER: 'discord',
+          BOTSHELF_OAUTH_CLIENT_ID: '1',
+          BOTSHELF_OAUTH_CLIENT_SECRET: 'a secret',
+        },
+      },
     );
     token = await issueTestToken(service.root, '7');
     other = await issueTestToken(service.root, '9');
@@ -53,19 +62,16 @@ describe('the responses of the API', () => {
   /** Sends a request, and holds the response against the document. Returns its body. */
   async function send(path: string, status: number, init: RequestInit = {}, address = path): Promise<string> {
     const { method = 'GET' } = init;
-    const response = await fetch(service.address + address.replace('{id}', '7'), init);
+    const { address: at } = service;
+    const response = await fetch(at + address.replace('{id}', '7').replace('{locale}', 'en'), init);
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
     const body = isStream ? await readFirst(response) : await response.text();
     const label = `${method} ${address} ${status}`;
     strictEqual(response.status, status, `${label}: ${body}`);
     // A method that a path does not take has no operation.
     const operation = document.paths[path]?.[method === 'DELETE' ? 'get' : method.toLowerCase()];
-    if (status === 200 && operation?.requestBody)
-      check(
-        operation.requestBody.content['application/json']?.schema ?? {},
-        JSON.parse(init.body as string),
-        label,
-      );
+    const sent = operation?.requestBody?.content['application/json'];
+    if (status === 200 && sent) check(sent.schema ?? {}, JSON.parse(init.body as string), label);
     const described = resolve(operation?.responses[status]);
     ok(described, `${label} is not described`);
     seen.add(`${method === 'DELETE' ? 'GET' : method} ${path} ${status}`);
@@ -177,6 +183,26 @@ describe('the responses of the API', () => {
       await send(path, 422, write(bad));
       if (path !== ownStats) await send(path, 403, write(good, { Authorization: other }));
     }
+    const pages = `${bot}/pages/{locale}`;
+    const put = (body: BodyInit, headers = {}): RequestInit => ({
+      method: 'PUT',
+      headers: { Authorization: token, 'Content-Type': 'text/markdown', ...headers },
+      body,
+    });
+    await send(pages, 200, put('# Homer\n\nThe page.'));
+    await send(pages, 202, put('# Homer\n\nFrom the README.'));
+    await send(pages, 400, put(new Uint8Array([0xff])));
+    await send(pages, 401, put('Text.', { Authorization: '' }));
+    await send(pages, 403, put('Text.', { Authorization: other }));
+    await send(pages, 404, put('Text.'), pages.replace('{id}', '8'));
+    await send(pages, 413, put('x'.repeat(70_000)));
+    await send(pages, 415, put('Text.', { 'Content-Type': 'text/plain' }));
+    await send(pages, 422, put('---\n{"name": "Bart"}\n---\n'));
+    repositoryIn(service.root).commit({
+      [pagePath('7')]: mainPage({ authors: ['7'], category: 'games' }, 'Another page.'),
+    });
+    const german = put('---\n{"description": "Kennt Krapfen."}\n---\n');
+    await send(pages, 409, german, pages.replace('{locale}', 'de'));
     await send(bot, 401, post({}, { Authorization: 'mistyped' }));
     const unknown = post({}, { Authorization: createToken() });
     await send(ownStats, 401, unknown);
@@ -184,6 +210,7 @@ describe('the responses of the API', () => {
     await send(`${bot}/stats`, 429, unknown);
     await send(ownStats, 429, unknown);
     for (const method of ['PUT', 'POST']) await send(commands, 429, { ...unknown, method });
+    await send(pages, 429, put('Text.', { Authorization: createToken() }));
 
     for (const [path, { get }] of Object.entries(document.paths)) {
       if (!get || path === images) continue;
@@ -226,6 +253,7 @@ describe('the responses of the API', () => {
     git('switch', '-q', '--detach');
     await send(bot, 503, post({ bot: { category: 'music' } }));
     for (const method of ['PUT', 'POST']) await send(commands, 503, { ...post([]), method });
+    await send(pages, 503, put('Text.'));
     git('switch', '-q', 'main');
 
     const unseen = Object.entries(document.paths).flatMap(([path, methods]) =>

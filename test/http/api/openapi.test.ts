@@ -134,7 +134,7 @@ describe('the OpenAPI document', () => {
     const parts = { config: { baseUrl }, catalogue: {}, images: {} } as ApiParts;
     const { posts, reads, others } = createApi(parts);
     const routes = [...posts.stack, ...reads.stack, ...others.stack].flatMap(({ path, methods }) =>
-      methods.map((method) => `${method} ${String(path).replace(/:(\w+)/, '{$1}')}`),
+      methods.map((method) => `${method} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),
     );
     const ownRoutes = ['/api/openapi.json', '/api', '/api/v2', '/openapi.json'].map((path) => `GET ${path}`);
     const operations = Object.entries(paths).flatMap(([path, methods]) =>

@@ -17,6 +17,7 @@ import { openApi } from '../../../src/http/api/openapi.ts';
 import { clientPackages, createPostingCode } from '../../../src/desk/account/posting-code.ts';
 import { packageFolder } from '../../support/clone.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
+import { proposalSettings } from '../../support/proposals.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -43,8 +44,14 @@ describe('a client that reads and posts', () => {
   let token: string;
 
   before(async () => {
-    root = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()]))).folder;
-    service = await startTestService({}, { root });
+    const pages = Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()]));
+    root = testRepository({ ...pages, 'botshelf.json': proposalSettings }).folder;
+    const env = {
+      BOTSHELF_OAUTH_PROVIDER: 'discord',
+      BOTSHELF_OAUTH_CLIENT_ID: '1',
+      BOTSHELF_OAUTH_CLIENT_SECRET: 'a secret',
+    };
+    service = await startTestService({}, { root, env });
     proxy = await startFaultyProxy(service.address);
     bots = (await service.request('/api/v2/bots')).json as BotListElement[];
     token = await issueTestToken(service.root, '1');
@@ -105,6 +112,37 @@ print(json.dumps([listed, first, read, posted, status, counts, moved]))
       [7, {}],
       308,
     ]);
+  });
+
+  const readSent = (): string =>
+    repositoryIn(root).git('show', `refs/botshelf/proposals/1/1:${pagePath('1')}`);
+
+  it('sends a page of a bot, with or without its description: TypeScript', async () => {
+    const client = createClient({ baseUrl: service.address });
+    const page = { locale: 'en', text: '# Homer\n\nFrom “README”.', description: 'Knows doughnuts.' };
+    const waiting = { proposal: 'https://bots.example.org/proposals/1/bot', state: 'waiting' };
+    deepStrictEqual(await client.putPage('1', token, page), waiting);
+    match(readSent(), /"description": "Knows doughnuts\."[^]*---\n\n# Homer\n\nFrom “README”\.$/);
+    deepStrictEqual(await client.putPage('1', token, { locale: 'en', text: 'Text.' }), waiting);
+    match(readSent(), /"description": "Answers questions about doughnuts\."[^]*---\n\nText\.$/);
+    await rejects(client.putPage('1', token, { locale: 'x1', text: '' }), /the address ends in no language/);
+  });
+
+  needs('python3', it)('sends a page of a bot, with or without its description: Python', async () => {
+    const code = `
+shelf = botshelf.Client(sys.argv[1])
+first = shelf.put_page(1, sys.argv[2], "en", "# Homer\\n\\nFrom “README”.", "Knows donuts.")
+try:
+    shelf.put_page(1, sys.argv[2], "x1", "")
+except botshelf.BotshelfError as error:
+    print(json.dumps([first["state"], shelf.put_page(1, sys.argv[2], "en", "From Python.")["state"], error.status]))
+`;
+    deepStrictEqual(await runPython(code, service.address, token), ['waiting', 'waiting', 404]);
+    match(readSent(), /"description": "Answers questions about doughnuts\."[^]*---\n\nFrom Python\.$/);
+    match(
+      repositoryIn(root).git('show', `refs/botshelf/proposals/1/1~1:${pagePath('1')}`),
+      /"description": "Knows donuts\."[^]*From “README”\.$/,
+    );
   });
 
   /** An export that ends early, as after a proxy that has stopped. */
@@ -383,6 +421,7 @@ describe('the types of the clients', () => {
       'fileText',
       'CatalogueChange',
       'CatalogueChanges',
+      'PageAnswer',
     ];
     const code = `
 classes = [getattr(botshelf, name[0].upper() + name[1:]) for name in sys.argv[1:]]

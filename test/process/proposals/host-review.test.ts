@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { createServer } from 'node:http';
+import type { Locale } from '../../../src/bot/locale.ts';
 import type { GitHostId } from '../../../src/git/hosts.ts';
 import { type HostPullsOptions, HostReview } from '../../../src/proposals/host-review.ts';
 import type { Proposal } from '../../../src/proposals/proposal.ts';
@@ -128,6 +129,13 @@ describe('proposals that are reviewed at the Git host', () => {
         await proposals.withdraw(homer, author.id, find()?.version ?? '');
         await rounds();
         strictEqual(branches(), '');
+      });
+
+      it('of a bot itself say so', async () => {
+        await proposals.sendPage({ id: homer, locale: 'en' as Locale, name: 'Homer', page: 'Text.' });
+        await rounds();
+        strictEqual(pull().title, `Update Homer (${homer}): page`);
+        match(pull().text, /^Sent by the bot itself:/);
       });
 
       it('are declined when their pull request is closed, with a link to it, can be sent again, and are accepted when a reviewer has merged them with changes', async () => {

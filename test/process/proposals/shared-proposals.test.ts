@@ -2,6 +2,7 @@ import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/st
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
+import type { Locale } from '../../../src/bot/locale.ts';
 import { toKnownRef } from '../../../src/proposals/proposal-refs.ts';
 import { type Proposal, ProposalError, type ProposalErrorKind } from '../../../src/proposals/proposal.ts';
 import type { Decision, Proposals, SavedStep } from '../../../src/proposals/proposals.ts';
@@ -101,6 +102,31 @@ describe('proposals of two machines', () => {
   async function rejectsWith(work: Promise<unknown>, kind: ProposalErrorKind): Promise<void> {
     await rejects(work, (error) => error instanceof ProposalError && error.kind === kind);
   }
+
+  it('of a bot itself are one on all machines, whichever of them its token sends to', async () => {
+    const put = async ({ proposals }: ProposalMachine, page: string): Promise<string | undefined> =>
+      (await proposals.sendPage({ id: homer, locale: 'en' as Locale, name: 'Homer', page })).proposal
+        ?.version;
+    const first = await put(a, 'First.');
+    strictEqual(await put(b, 'First.'), first);
+    const second = await put(b, 'Second.');
+    await agree();
+    const open = a.proposals.list.open;
+    deepStrictEqual(
+      open.map(({ version }) => version),
+      [second],
+    );
+    match(a.clone.git('log', '--format=%H', second ?? ''), new RegExp(first ?? 'none'));
+    const { proposer, version } = open[0] as Proposal;
+    await b.proposals.withdraw(homer, proposer.id, version, author);
+    strictEqual(a.proposals.list.open.length, 1);
+    strictEqual(await put(a, 'Second.'), b.proposals.list.listOf(proposer.id)[0]?.version);
+    await agree();
+    deepStrictEqual(
+      [a, b].map(({ proposals }) => proposals.list.open.length),
+      [0, 0],
+    );
+  });
 
   it('that are sent on one are seen on the other, and decided there', async () => {
     const { proposal, shared: isShared } = await send(a);
