@@ -1,10 +1,8 @@
 // Keys of the review: j and k lead to the next and the previous proposal, a to the button that accepts, / to the search.
-const hint = document.getElementById('keys');
-const toggle = hint.querySelector('input');
+const toggle = document.querySelector('#keys input');
 const targets = { j: '.decide [rel=next]', k: '.decide [rel=prev]', a: '[value=accepted]', '/': '#q' };
 const rows = [...document.querySelectorAll('.rows .name')];
 
-hint.hidden = false;
 toggle.checked = localStorage.getItem('botshelf.keys') !== 'off';
 toggle.addEventListener('change', () => localStorage.setItem('botshelf.keys', toggle.checked ? 'on' : 'off'));
 

@@ -301,6 +301,39 @@ needs('chromium', describe)('lists of bots', function () {
     }
   });
 
+  it('are told apart on the front page, also without pictures and with a category of one long word', async () => {
+    const categories = { fun: { en: 'K'.repeat(40) } };
+    const { address } = await startTestService({
+      'botshelf.json': JSON.stringify({ categories }),
+      [pagePath('1')]: mainPage({ category: 'fun' }),
+    });
+    const page = await open('/', 1280);
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto(`${address}/?locale=en`);
+      const [hero, search, labels, label, count, shelf] = await page.evaluate<DOMRect[]>(`
+        ['.hero', '.hero .search', '.labels', '.labels a', '.labels small', '.shelf'].map((selector) =>
+          document.querySelector(selector).getBoundingClientRect())`);
+      ok(hero && search && labels && label && count && shelf);
+      ok(hero.bottom - search.bottom >= 30, `${width} ${hero.bottom} ${search.bottom}`);
+      ok(shelf.top - labels.bottom >= 40, `${width} ${shelf.top} ${labels.bottom}`);
+      ok(count.right < label.right, `${width} ${count.right} ${label.right}`);
+    }
+  });
+
+  it('keep a tag inside its frame in forced colours, and a gap below the permissions on paper', async () => {
+    const page = await open('/?sort=popular', 1280);
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.goto('/?sort=popular');
+    const padding = "getComputedStyle(document.querySelector('.tags .tag.good')).paddingInlineStart";
+    strictEqual(await page.evaluate(padding), '8px');
+    await page.goto('/bots/1');
+    await page.emulateMedia({ forcedColors: 'none', media: 'print' });
+    const gap = `document.querySelector('.bot-text').getBoundingClientRect().top -
+      document.querySelector('.ingredients').getBoundingClientRect().bottom`;
+    ok((await page.evaluate<number>(gap)) > 20);
+  });
+
   it('lead to pages that begin with the bot where it has no cover', async () => {
     const page = await open('/bots/1', 1280);
     for (const width of [1280, 360]) {

@@ -257,7 +257,7 @@ function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
 export function KeysHint(): VNode {
   const { t } = useLanguage();
   return (
-    <p id="keys" class="keys muted" hidden>
+    <p id="keys" class="keys muted with-script">
       <label class="check">
         <input type="checkbox" /> {t('review.keys')}
       </label>

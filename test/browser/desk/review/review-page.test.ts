@@ -118,6 +118,17 @@ needs('chromium', describe)('the review, in a browser', function () {
     );
   });
 
+  it('says that it has keys before its script is there, so that nothing moves; not without scripts', async () => {
+    const options = { viewport: { width: 1280, height: 900 } };
+    const page = await openLoggedIn(site, maintainer, '/review', options);
+    await page.route('**/review.*.js', async (route) => await route.abort());
+    await page.reload();
+    strictEqual(await page.locator('#keys').isVisible(), true);
+    await page.unroute('**/review.*.js');
+    const plain = await openLoggedIn(site, maintainer, '/review', { ...options, javaScriptEnabled: false });
+    strictEqual(await plain.locator('#keys').isVisible(), false);
+  });
+
   it('is done on a phone without a script: the buttons are on the screen at once', async () => {
     const options = { javaScriptEnabled: false, viewport: { width: 360, height: 740 } };
     const page = await openLoggedIn(site, maintainer, `/review/${homer}/703`, options);
