@@ -88,7 +88,7 @@ describe('a service whose public address has a path', function () {
   };
   /** What is not for reading: buttons, patterns of addresses, samples. */
   const isNoPage =
-    /\/(?:login|logout|file|revoke|commands|stats)\b|\{|%7B|\*|\/bots\/ID|\/(?:BOT|AUTHOR|COLLECTION)\.atom|&amp;|limit=0|since=0|\/bots\/(?:1|190519304972663312)\b|\/(?:api|hooks|proposals)\/$/;
+    /\/(?:login|logout|file|revoke|commands|stats|pages\/en)\b|\{|%7B|\*|\/bots\/ID|\/(?:BOT|AUTHOR|COLLECTION)\.atom|&amp;|limit=0|since=0|\/bots\/(?:1|190519304972663312)\b|\/(?:api|hooks|proposals)\/$/;
   const kindOf = ({ pathname, searchParams }: URL): string => {
     const [name = ''] = [...searchParams.keys()].filter((key) => key !== 'locale').toSorted();
     const path = pathname.replaceAll(

@@ -41,7 +41,7 @@ describe('the responses of the API', () => {
       {
         root,
         env: {
-          BOTSHELF_BAD_TOKEN_LIMIT: '7',
+          BOTSHELF_BAD_TOKEN_LIMIT: '8',
           BOTSHELF_RATE_LIMIT: '120',
           BOTSHELF_OAUTH_PROVIDER: 'discord',
           BOTSHELF_OAUTH_CLIENT_ID: '1',
