@@ -153,7 +153,7 @@ export async function planBotAct(
   if (act === 'remove')
     for (const { place } of await readCommittedPages(repository, tip, bot))
       files.set(prefix + pathOf(bot, place.locale), null);
-  else {
+  else if (texts.size > 0) {
     const path = main?.path ?? pathOf(bot, english);
     const text = withValues(path, texts.get(path) ?? null, { nsfw: true }, Date.now());
     if (text !== texts.get(path)) files.set(prefix + path, toNewFile(text));

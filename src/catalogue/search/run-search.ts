@@ -92,6 +92,13 @@ export class Found {
   }
 }
 
+/** Replaces a word, but no part of a longer one. */
+function replaceWord(text: string, word: string, other: string): string {
+  const pieces = text.split(/([\p{L}\p{M}\p{N}]+)/u);
+  const index = pieces.indexOf(word);
+  return index === -1 ? text : pieces.with(index, other).join('');
+}
+
 /** A running search. It searches each term in every segment before the next one. */
 class Search {
   readonly #parts: readonly SegmentSearch[];
@@ -125,8 +132,8 @@ class Search {
     const unmatched: string[] = [];
     for (const [i, term] of terms.entries()) {
       const { isFound, spelling = term.text } = await this.#addTerm(term);
-      suggested = suggested.replace(term.text, spelling);
-      if (isFound) corrected = corrected.replace(term.text, spelling);
+      suggested = replaceWord(suggested, term.text, spelling);
+      if (isFound) corrected = replaceWord(corrected, term.text, spelling);
       else unmatched.push(term.text);
       if (terms.length > 1) await this.#addPhrase(terms[i - 1], term);
     }

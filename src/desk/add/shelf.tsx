@@ -72,7 +72,7 @@ export function changeShelf(ids: readonly string[], sent: string): readonly stri
   const place = ids.indexOf(id);
   const others = ids.filter((other) => other !== id);
   if (step === 'put') return [...others, id];
-  if (step === 'take') return others;
+  if (step === 'take' || place === -1) return others;
   if (step === 'up') return others.toSpliced(Math.max(place - 1, 0), 0, id);
   return step === 'down' ? others.toSpliced(place + 1, 0, id) : ids;
 }
@@ -87,7 +87,7 @@ export function ShelfField(props: { readonly shelf: FormShelf; readonly action: 
       name={shelfField}
       value={bot ? `${step} ${bot.id}` : step}
       formAction={`${href(props.action)}#${place ? `place-${place}` : 'bots'}`}
-      aria-label={bot && `${text(`collection.${step}`)}: ${bot.name}`}
+      aria-label={bot && `${text(`collection.${step}`)}: ${bot.bot ? bot.name : text('collection.gone')}`}
     >
       {signs[step] || t(`collection.${step}`)}
     </button>

@@ -163,7 +163,13 @@ function KindLinks({ kind: current, waiting, kindCounts }: QueuePageProps): VNod
 function Waiting(props: QueuePageProps): VNode {
   const { rows, bots, waiting } = props;
   const { t } = useLanguage();
-  if (waiting === 0) return <p class="muted">{t('review.none')}</p>;
+  if (rows.length === 0)
+    return (
+      <>
+        {waiting > 0 && <KindLinks {...props} />}
+        <p class="muted">{t('review.none')}</p>
+      </>
+    );
   const heads = [
     'review.head.bot',
     'review.head.proposed',

@@ -283,7 +283,7 @@ function InEnglish({ children }: { readonly children: ComponentChildren }): VNod
 export function EnglishSentence({ clause }: { readonly clause: string }): VNode {
   return (
     <p>
-      <InEnglish>{`${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`}</InEnglish>
+      <InEnglish>{`${clause.replace(/^[a-z](?![\w-]*[./])/, (letter) => letter.toUpperCase())}.`}</InEnglish>
     </p>
   );
 }

@@ -507,6 +507,9 @@ describe('the forms of what is beside bots/', () => {
     strictEqual(await step(`down ${bart}`), `Fun||${homer} ${bart}`);
     strictEqual(await step(`take ${homer}`, { find: 'zzzzzzzz' }), `Fun|zzzzzzzz|${bart}`);
     match(page.text, /No other bot matches/);
+    strictEqual(await step(`down ${homer}`), `Fun|zzzzzzzz|${bart}`);
+    strictEqual(await step('find', { bots: `${bart} 77` }), `Fun|zzzzzzzz|${bart} 77`);
+    match(page.text, /aria-label="Move up: Not listed"/);
   });
 
   it('edit a collection and translate it', async () => {

@@ -269,6 +269,27 @@ describe('the review of proposals', () => {
       strictEqual((await visitor.go(`${site.baseUrl}/bots/${homer}`)).status, 410);
     });
 
+    it('why a faulty bot cannot be marked, and no mark of a bot that was removed meanwhile', async () => {
+      const text = mainPage({ authors: [author] });
+      site.repo.commit({ [homerPath]: text });
+      const statusOf = async (): Promise<number> =>
+        (await fetch(`${site.service.address}/bots/${homer}`, { headers: { accept: 'text/html' } })).status;
+      await eventually(async () => (await statusOf()) === 200);
+      const body = new URLSearchParams({ reason: 'scam' });
+      const headers = { 'sec-fetch-site': 'same-origin' };
+      await fetch(`${site.service.address}/bots/${homer}/report`, { method: 'POST', headers, body });
+      const { visitor, page } = await open('/review?tab=reports');
+      const [, path = ''] = /action="(\/review\/reports\/[^"]+\/adult)"/.exec(page.text) ?? [];
+      site.repo.commit({ [homerPath]: '---\n{ "name": 3 }\n---\n' });
+      const refused = await visitor.press(page, path);
+      strictEqual(refused.status, 409);
+      match(refused.text, new RegExp(`>${homerPath} is faulty`));
+      site.repo.git('rm', '-q', homerPath);
+      site.repo.git('commit', '-qm', 'Remove');
+      match((await visitor.press(page, path)).text, /There are no reports/);
+      strictEqual(site.repo.git('ls-tree', 'main', homerPath), '');
+    });
+
     it('404 for what there is not', async () => {
       const { visitor } = await open('/review');
       for (const path of ['/review/1/1', '/review/x/701', '/review?page=2', '/review?page=x'])
@@ -503,6 +524,13 @@ describe('the review of proposals', () => {
     const second = await visitor.go(`${site.baseUrl}/review?page=2`);
     const accounts = [...second.text.matchAll(/href="\/review\/\d+\/(\d+)"/g)].map(([, account]) => account);
     deepStrictEqual(accounts, ['751', '752']);
+  });
+
+  it('says that no proposal of a kind waits', async () => {
+    site = await openSite([newBot('1001')]);
+    const { page } = await open('/review?kind=translation');
+    match(page.text, /kind=new">[^<]+<small>1<\/small>[^]*Nothing waits for a review/);
+    doesNotMatch(page.text, /<table/);
   });
 
   it('accepts nothing that breaks a rule, and says which, up to fifty times @slow', async () => {
