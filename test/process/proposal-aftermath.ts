@@ -13,6 +13,11 @@ export const stepsChild = fileURLToPath(new URL('proposal-steps-child.js', impor
 /** The files of its catalogue. */
 export const stepsFiles = { [pagePath('190519304972663312')]: mainPage(), 'botshelf.json': proposalSettings };
 
+/** Returns the account that proposes the bot of a number. It is not the bot's id, which stands for the bot itself. */
+export function accountOf(number: string): ReturnType<typeof accountId> {
+  return accountId(`9${number}`);
+}
+
 /** Number → the last step that was answered. */
 export type AnsweredSteps = Map<string, string>;
 
@@ -84,11 +89,11 @@ export async function checkProposals(repository: TestRepository, answered: Answe
     read
       .split('\n')
       .filter(Boolean)
-      .map((ref) => ref.split('/')[4] ?? ''),
+      .map((ref) => ref.split('/')[3] ?? ''),
   );
   for (const number of answered.keys()) ok(numbers.has(number), `the proposal ${number} is lost`);
   for (const number of numbers) {
-    const all = proposals.list.listOf(accountId(number));
+    const all = proposals.list.listOf(accountOf(number));
     strictEqual(all.length, 1, `${number} is ${all.map(({ state }) => state).join(' and ')}`);
     const { state, commit, takenBack } = all[0] ?? fail();
     const last = answered.get(number) ?? 'sent';

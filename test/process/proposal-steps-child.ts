@@ -10,9 +10,10 @@ import { createLog, silentLog } from '../../src/lib/log.ts';
 import { Proposals } from '../../src/proposals/proposals.ts';
 import { keyEditor } from '../support/keys.ts';
 import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
+import { accountOf } from './proposal-aftermath.ts';
 
 /**
- * A process for the crash tests. `POST /sent/7` proposes to add the bot 7 as the account 7, `/accepted/7`, `/declined/7` and
+ * A process for the crash tests. `POST /sent/7` proposes to add the bot 7 as the account 97, `/accepted/7`, `/declined/7` and
  * `/withdrawn/7` end that, and `/taken-back/7` opens it again; the response is the number and the step, as JSON. `GET /7` has
  * the states of its proposals, and `POST /<failpoint>/0` arms a failpoint.
  */
@@ -38,7 +39,7 @@ await proposals.closeAccepted();
 
 async function take(what: string, number: string): Promise<void> {
   const bot = botId(number);
-  const account = accountId(number);
+  const account = accountOf(number);
   const reviewer = { id: accountId('42'), name: 'Marge' };
   const [{ version } = { version: '' }] = proposals.list.listOf(account);
   if (what === 'sent') {
@@ -57,7 +58,7 @@ const server = createServer((request, response) => {
   const work = request.method === 'POST' ? take(what, number) : Promise.resolve();
   work.then(
     () => {
-      const states = proposals.list.listOf(accountId(number)).map(({ state }) => state);
+      const states = proposals.list.listOf(accountOf(number)).map(({ state }) => state);
       response.end(JSON.stringify({ number, what, states }));
     },
     (error: unknown) => response.writeHead(409).end(messageOf(error)),
