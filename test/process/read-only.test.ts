@@ -33,7 +33,8 @@ const postRoutes: Readonly<Record<string, readonly string[]>> = {
   "'/bots/:id/token/revoke'": ['/bots/1/token/revoke'],
   "'/bots/:id/report'": ['/bots/1/report'],
   "'/logout'": ['/logout'],
-  "'/proposals/:subject/withdraw'": ['/proposals/1/withdraw'],
+  '`${path}/withdraw`': ['/proposals/1/withdraw', '/proposals/1/bot/withdraw'],
+  "'/api/v2/bots/:id/pages/:locale'": ['/api/v2/bots/1/pages/en'],
   '`${reviewPath}/reports/:id/:act`': ['/review/reports/1/done', '/review/reports/1/remove'],
   blockedPath: ['/review/blocked'],
   commandsPath: ['/api/v2/bots/1/commands'],
@@ -116,7 +117,7 @@ describe('a read-only copy of a list', function () {
     const before = shared.git('for-each-ref');
     for (const path of Object.values(postRoutes).flat()) {
       const headers = { authorization: token, 'sec-fetch-site': 'same-origin' };
-      const method = path.endsWith('/commands') ? 'PUT' : 'POST';
+      const method = /\/commands$|\/pages\//.test(path) ? 'PUT' : 'POST';
       const { status, json } = await copy.request(path, { method, headers });
       strictEqual(status, 403, path);
       strictEqual(json.type, 'urn:botshelf:problem:read-only');

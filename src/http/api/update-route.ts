@@ -98,11 +98,10 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
   router.post('/api/v2/bots/stats', async (ctx) => await respond(ctx, { path: statsPath, id: undefined }));
   for (const path of [updatePath, statsPath] as const)
     router.post(path, async (ctx) => await respond(ctx, { path, id: ctx.params['id'] ?? '' }));
-  for (const method of ['put', 'post'] as const)
-    router[method](
-      commandsPath,
-      async (ctx) => await respond(ctx, { path: commandsPath, id: ctx.params['id'] ?? '' }),
-    );
+  const respondToCommands = async (ctx: Context): Promise<void> =>
+    await respond(ctx, { path: commandsPath, id: ctx.params['id'] ?? '' });
+  router.put(commandsPath, respondToCommands);
+  router.post(commandsPath, respondToCommands);
   return { find: findTarget, respond };
 }
 
