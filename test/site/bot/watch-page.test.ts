@@ -216,6 +216,20 @@ describe('watched bots', function () {
     ok(listRows(html).includes('Clean: Nothing to worry about'));
   });
 
+  it('are read although earlier commits have front matter that no page can have', async () => {
+    const repository = testRepository({ ...bot('1', 'Clean'), ...bot('2', 'Admin'), ...bot('8', 'Gone') });
+    const faulty = { authors: [author, { toString: 1 }], created: { toString: 1 }, name: 'A'.repeat(1000) };
+    const files = { [pagePath('2')]: mainPage(faulty), [pagePath('8')]: mainPage(faulty) };
+    const now = { ...bot('2', 'Admin', { invite: invite('2', 8) }), [pagePath('8')]: null };
+    repository.commitAll([{ files }, { files: now }]);
+    const other = await start(repository.folder);
+    deepStrictEqual(listRows(await read('?ids=2,8', other)), [
+      'Admin: Asks for full control of your server',
+      '8: Removed from this list',
+    ]);
+    match(await (await fetch(`${other.address}/feeds/watch.atom?ids=2,8`)).text(), /8: Removed from/);
+  });
+
   it('are read in turns of 25 a request, and shown as 25 rows', async () => {
     const numbers = Array.from({ length: 40 }, (_, i) => String(100 + i));
     const repository = testRepository(
