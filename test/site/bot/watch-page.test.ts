@@ -168,6 +168,15 @@ describe('watched bots', function () {
     match(html, /<input type="hidden" name="ids" value="1,3"/);
   });
 
+  it('are named by their OAuth clients, too', async () => {
+    const other = await start(
+      testRepository({ ...bot('1', 'Old', { oauth: '101', invite: invite('101', 8) }) }).folder,
+    );
+    const query = new URLSearchParams({ bots: `101\n${invite('101', 8)}` });
+    const { headers } = await open(`?${query}`, 302, other);
+    strictEqual(headers.get('location'), '/watch?ids=1');
+  });
+
   it('are a hundred at most', async () => {
     const many = Array.from({ length: 99 }, (_, i) => String(1000 + i)).join();
     match(
