@@ -78,6 +78,7 @@ function adviseOnGuess({ method, path }: Context, basePath: string): string | un
 /** Guesses, by the method and the path, and the routes to use instead: `~` is the address of the API, `ID` the id in the path. */
 const guesses: readonly (readonly [guess: RegExp, advice: string])[] = [
   [/^\w+ \/api\/.*\/commands\/?$/, 'put commands to PUT ~/v2/bots/ID/commands, read them there'],
+  [/^\w+ \/api\/.*\/pages?(?:\/|$)/, 'put pages to PUT ~/v2/bots/ID/pages/en'],
   [
     /^(?:POST|PUT|PATCH) \/(?:api|bots?)\/|\/(?:stats|guilds|servers)\/?$/,
     'post counts to POST ~/v2/bots/ID/stats, read them there and at ~/v2/bots/ID/counts',

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { MainPage } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import type { AccountId, CommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
@@ -6,6 +7,7 @@ import { comparePermissions, readInvite, type StatedPermissions } from '../../bo
 import { toInviteKey } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
+import { validate } from '../page/fault.ts';
 import { isPage, type PagePlace } from '../page/layout.ts';
 import type { PageFile } from '../page/page-file.ts';
 import type { Page, PageData } from '../page/page.ts';
@@ -173,14 +175,15 @@ const trustKinds = ['permission', 'bot', 'author', 'nsfw', 'source'] as const;
 
 /** Returns the facts of a bot that matter for trust, as `<kind> <value>`; undefined without a main page. */
 function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined {
-  const { invite, authors, nsfw, codehost } = readMainData(files);
+  const { invite, authors: named, nsfw, codehost } = readMainData(files);
+  const authors = Array.isArray(named) ? named.filter((author) => typeof author === 'string') : [];
   if (typeof invite !== 'string') return undefined;
   const { groups, unknownBits } = comparePermissions(invite, '');
   const permissions = [...groups.flatMap((group) => group.permissions), ...unknownBits];
   return new Set([
     ...permissions.map((permission) => `permission ${permission}`),
     `bot ${toInviteKey(invite)}`,
-    ...(Array.isArray(authors) ? authors.map((author) => `author ${author}`) : []),
+    ...authors.map((author) => `author ${author}`),
     ...(nsfw === true ? ['nsfw '] : []),
     ...(namesSource(codehost) ? [] : ['source ']),
   ]);
@@ -281,10 +284,15 @@ export function readMainData(files: readonly PageFile[]): PageData {
   return files.filter(isReadable).find(isMainPage)?.page.data ?? {};
 }
 
-/** Returns the front matter that the main page of a removed bot had last; empty if it is unknown. @throws {GitError} */
-export async function readRemovedData(index: ReadonlyChanges, id: BotId): Promise<PageData> {
+/**
+ * Returns the front matter that the main page of a removed bot had last; empty if it is unknown, or was faulty and
+ * never served.
+ * @throws {GitError}
+ */
+export async function readRemovedData(index: ReadonlyChanges, id: BotId): Promise<Partial<MainPage>> {
   const [last] = await index.listSteps(id);
-  return last ? readMainData((await index.read(id, last)).before) : {};
+  const data = last ? readMainData((await index.read(id, last)).before) : {};
+  return validate('main-page', data).length > 0 ? {} : data;
 }
 
 /**

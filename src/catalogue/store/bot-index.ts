@@ -55,6 +55,8 @@ export interface BotFacts {
   readonly openSource: boolean;
   /** Whether the invite link asks for Administrator. */
   readonly administrator: boolean;
+  /** The OAuth client in its invite link if that is not its id; else null. */
+  readonly oauth: string | null;
   readonly authors: readonly string[];
   /** The default locale comes first. */
   readonly locales: readonly Locale[];
@@ -137,6 +139,7 @@ export function indexBot(
       verified: record.verified,
       openSource: record.codehost.owner !== null && record.codehost.repo !== null,
       administrator: asksForAdministrator(record.invite),
+      oauth: record.oauth,
       authors: record.authors,
       locales: Object.keys(record.contents) as Locale[],
       created: record.created,

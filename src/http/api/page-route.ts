@@ -62,13 +62,17 @@ export function parseSentPage(text: string): PageContent {
   const added = source.startsWith('---') ? '' : '---\n{}\n---\n';
   if (added === '') ensureNotCrowded(source.slice(0, source.indexOf('\n---')));
   const { page: parsed, faults } = parsePage('', Buffer.from(added + source));
-  const sent = { ...parsed?.data, page: parsed?.page ?? '' };
+  const { data = {}, page = '' } = parsed ?? {};
+  const sent = { ...data, page };
+  const isEmpty = parsed !== undefined && page.trim() === '' && !('description' in data);
   const errors = [
+    ...('page' in data ? [{ pointer: '#/page', detail: 'write the page below the front matter' }] : []),
+    ...(isEmpty ? [{ pointer: '#/page', detail: 'there is no text: send the text of the page' }] : []),
     ...faults.map(({ line, column, message }) => {
       const shown = line - (added.split('\n').length - 1);
       return { pointer: '#', detail: `line ${shown}, column ${column}: ${message}` };
     }),
-    ...validate('sent-page', sent).map(({ place, message }) => ({
+    ...(parsed ? validate('sent-page', sent) : []).map(({ place, message }) => ({
       pointer: toPointer(place),
       detail: message,
     })),

@@ -3,6 +3,7 @@ import { parseInvite } from '../../bot/invite.ts';
 import { toNameSlug } from '../../bot/likeness.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseUrl } from '../../lib/network.ts';
+import { forEachInSlices } from '../../lib/time-slice.ts';
 import type { PageParts } from '../page/page-context.tsx';
 
 /** A line of a form that names a bot by its id, an invite link, an address, or its exact name in any language. */
@@ -18,7 +19,7 @@ export interface NamedBots {
  */
 export async function findNamedBots(
   texts: readonly string[],
-  { lists }: Pick<PageParts, 'lists'>,
+  { lists, bots }: Pick<PageParts, 'lists' | 'bots'>,
   address: string,
 ): Promise<NamedBots[]> {
   const lines = texts.flatMap((text) => text.split('\n')).map((line) => line.trim().slice(0, maxLineLength));
@@ -29,7 +30,15 @@ export async function findNamedBots(
     const ids = id === undefined ? await findByName(name, lists, address) : [id];
     found.push({ line, ids });
   }
-  return found;
+  const clients = new Map<string, BotId>();
+  if (found.some(({ ids }) => ids.some((id) => !bots.get(id))))
+    await forEachInSlices(await bots.sorted(), ({ id, facts: { oauth } }) => {
+      if (oauth !== null) clients.set(oauth, id);
+    });
+  return found.map(({ line, ids }) => ({
+    line,
+    ids: ids.map((id) => (bots.get(id) ? id : (clients.get(id) ?? id))),
+  }));
 }
 
 const maxLines = 100;

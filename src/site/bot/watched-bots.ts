@@ -1,4 +1,4 @@
-import type { Category } from '../../../schemas/types.ts';
+import type { Category, MainPage } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import {
@@ -7,7 +7,6 @@ import {
   type RemovedAt,
   type TrustChange,
 } from '../../catalogue/changes/bot-changes.ts';
-import type { PageData } from '../../catalogue/page/page.ts';
 import { type Blocked, findBlocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
@@ -81,7 +80,7 @@ interface History {
   /** When the bot was removed; undefined if it is listed, or never was. */
   readonly removed: number | undefined;
   /** The last front matter of a removed bot. */
-  readonly data: PageData;
+  readonly data: Partial<MainPage>;
 }
 
 /** @throws {GitError} */
@@ -104,12 +103,11 @@ function toWatched(id: BotId, history: History | undefined, parts: WatchParts): 
   const warnings: WatchWarning[] = nameAuthors(changes, parts.authors).map((change) => {
     return { ...change, id: `${change.kind}:${change.commit}`, time: change.since };
   });
-  const add = (kind: Warning['kind'], key: unknown, since: number, time = since): void =>
-    void warnings.push({ kind, id: `${kind}:${String(key)}`, values: [], since, time });
-  if (removed !== undefined) add('gone', data['created'], removed);
+  const add = (kind: Warning['kind'], key: string | number, since: number, time = since): void =>
+    void warnings.push({ kind, id: `${kind}:${key}`, values: [], since, time });
+  if (removed !== undefined) add('gone', data.created ?? '', removed);
   const blocked = parts.publicBlocked.current ?? nothingBlocked;
-  const authors = [data['authors']].flat().map(String);
-  const name = typeof data['name'] === 'string' ? data['name'] : id;
+  const { name = id, authors = [] } = data;
   const names = indexed ? findBlockedIn(indexed, blocked) : findBlocked(blocked, { bots: [id], authors });
   // The names and reasons are for maintainers.
   for (const entry of names.slice(0, 1)) {
@@ -126,8 +124,7 @@ function toWatched(id: BotId, history: History | undefined, parts: WatchParts): 
       id,
       indexed,
       name: withoutBidiControls(indexed?.facts.name ?? name),
-      category:
-        settings.categories.find((known) => known === (indexed?.facts ?? data)['category']) ?? 'other',
+      category: settings.categories.find((known) => known === (indexed?.facts ?? data).category) ?? 'other',
       count: parts.counts.count(id),
       warnings: warnings.toSorted((a, b) => rankWarning(a) - rankWarning(b)),
       isRead: history !== undefined,

@@ -56,6 +56,7 @@ describe('an indexed bot', () => {
       openSource: false,
       administrator: false,
       verified: false,
+      oauth: null,
       authors: ['1'],
       locales: ['en'],
       created: 5,

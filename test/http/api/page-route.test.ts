@@ -184,6 +184,9 @@ describe('the page that a bot sends from its own repository', () => {
           /"name" is not a key here: remove it/,
         ],
         [sentPage({ description: 7 }, 'x'.repeat(20_001)), ['#/description', '#/page'], /20,?001|characters/],
+        ['', ['#/page'], /there is no text: send the text of the page/],
+        [sentPage({}, ' \n'), ['#/page'], /send the text of the page/],
+        [sentPage({ page: 'Hidden.' }, 'Text.'), ['#/page'], /write the page below the front matter/],
         ['---\nname: Bart\n---\n', ['#'], /line 2, column 1: the front matter is YAML/],
         [
           `---\n{${Array.from({ length: 501 }, (_, i) => `"${i}":1`).join()}}\n---\n`,

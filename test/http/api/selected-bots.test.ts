@@ -146,6 +146,7 @@ describe('a guess of a route', () => {
     ['/api/bots', /the lists of bots are at \/api\/v2\/bots and /],
     ['/api/v1/bots/7/stats', /post counts to POST \/api\/v2\/bots\/7\/stats, read them there and at /],
     ['/api/v1/bots/7/commands', /put commands to PUT \/api\/v2\/bots\/7\/commands, read them there$/],
+    ['/api/v2/bots/7/page', /put pages to PUT \/api\/v2\/bots\/7\/pages\/en$/],
     ['/api/users/42', /authors are at \/api\/v2\/authors\/42, their bots at \/api\/v2\/bots\?author=42$/],
     ['/api/v2/tags', /categories are at \/api\/v2\/categories, /],
     ['/api/v2/bots/7/export', /all bots are at \/api\/v2\/export\.ndjson$/],

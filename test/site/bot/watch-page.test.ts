@@ -168,6 +168,15 @@ describe('watched bots', function () {
     match(html, /<input type="hidden" name="ids" value="1,3"/);
   });
 
+  it('are named by their OAuth clients, too', async () => {
+    const other = await start(
+      testRepository({ ...bot('1', 'Old', { oauth: '101', invite: invite('101', 8) }) }).folder,
+    );
+    const query = new URLSearchParams({ bots: `101\n${invite('101', 8)}` });
+    const { headers } = await open(`?${query}`, 302, other);
+    strictEqual(headers.get('location'), '/watch?ids=1');
+  });
+
   it('are a hundred at most', async () => {
     const many = Array.from({ length: 99 }, (_, i) => String(1000 + i)).join();
     match(
@@ -214,6 +223,20 @@ describe('watched bots', function () {
     const html = await read(`?ids=${ids}`, other);
     doesNotMatch(html, /Blocked/);
     ok(listRows(html).includes('Clean: Nothing to worry about'));
+  });
+
+  it('are read although earlier commits have front matter that no page can have', async () => {
+    const repository = testRepository({ ...bot('1', 'Clean'), ...bot('2', 'Admin'), ...bot('8', 'Gone') });
+    const faulty = { authors: [author, { toString: 1 }], created: { toString: 1 }, name: 'A'.repeat(1000) };
+    const files = { [pagePath('2')]: mainPage(faulty), [pagePath('8')]: mainPage(faulty) };
+    const now = { ...bot('2', 'Admin', { invite: invite('2', 8) }), [pagePath('8')]: null };
+    repository.commitAll([{ files }, { files: now }]);
+    const other = await start(repository.folder);
+    deepStrictEqual(listRows(await read('?ids=2,8', other)), [
+      'Admin: Asks for full control of your server',
+      '8: Removed from this list',
+    ]);
+    match(await (await fetch(`${other.address}/feeds/watch.atom?ids=2,8`)).text(), /8: Removed from/);
   });
 
   it('are read in turns of 25 a request, and shown as 25 rows', async () => {
