@@ -171,7 +171,9 @@ class Search {
     if (this.#weigh(term.weight)) return { isFound: true };
     const isSpelled = !term.unspaced && this.#spelled++ < maxSpelledTerms;
     const sameLetter = ['', '=', '#'].map((sign) => sign + term.text.charAt(0));
-    const indexes = isSpelled ? [...this.#indexes, this.#needs.index] : [];
+    // One letter changes most words of four into others: they are only offered.
+    const isCorrected = isSpelled && term.text.length > 4;
+    const indexes = isCorrected ? [...this.#indexes, this.#needs.index] : [];
     const similar = await findNearWords(term.text, indexes, sameLetter, 1, this.#slice);
     for (const word of similar) await this.#matchInstead(term, word, nearFit);
     if (this.#weigh(term.weight)) return { isFound: true, spelling: similar[0] };
