@@ -27,8 +27,6 @@ export const explanations: readonly Explanation[] = [
     by: [...ofRemote, ...ofDisk, 'freeze'],
     spare: 10,
   },
-  // What a killed service had started to pack goes on without it for a while.
-  { pattern: /Git maintenance failed: .*could not find pack/, by: ['kill', 'kill-answered'], spare: 1 },
   { pattern: clearedLock, by: ['kill', 'kill-answered', ...ofDisk] },
   {
     pattern:
