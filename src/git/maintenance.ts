@@ -59,12 +59,13 @@ export class Maintenance {
       if (this.#prunedOn === today || this.#stop.signal.aborted) return;
       const pruned = await prune(repository);
       if (pruned === undefined) return;
-      this.#prunedOn = today;
       if (pruned > 0)
         log.info({ commits: pruned }, `pruned ${formatCount(pruned, 'old commit')} of the state`);
       // Also what another machine has pruned.
       await this.#writeGraph(repository, '--split=replace');
+      await this.#indexPacks(repository);
       await this.#repack(repository, keepUnreachable);
+      this.#prunedOn = today;
     } catch (error) {
       if (!this.#stop.signal.aborted)
         log.warn({ err: error }, `Git maintenance failed: ${messageOf(error)}; the next run retries`);
@@ -76,7 +77,7 @@ export class Maintenance {
     // A person's gc does the same work and more.
     if (isGcRunning(commonDir) || isGcRunning(gitDir)) return;
     await removePartialPacks(repository);
-    const packs = (await readdir(join(commonDir, 'objects/pack'))).filter((name) => name.endsWith('.pack'));
+    const packs = (await readdir(packFolder(repository))).filter((name) => name.endsWith('.pack'));
     if (packs.length >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
     await this.#runGit(repository, ['pack-refs', '--all', '--prune']);
     await this.#writeGraph(repository, '--split');
@@ -89,11 +90,23 @@ export class Maintenance {
     await this.#runGit(repository, ['commit-graph', 'write', '--reachable', split, '--no-progress']);
   }
 
+  /**
+   * Indexes the packs without an index, which a git leaves that is killed between the two files. `repack --cruft` fails
+   * at such a pack before Git 2.42.
+   */
+  async #indexPacks(repository: Repository): Promise<void> {
+    const folder = packFolder(repository);
+    const names = new Set(await readdir(folder));
+    for (const name of names)
+      if (name.endsWith('.pack') && !names.has(name.replace(/pack$/, 'idx')))
+        await this.#runGit(repository, ['index-pack', join(folder, name)]);
+  }
+
   async #repack(repository: Repository, how: readonly string[]): Promise<void> {
     const few = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m'];
     await this.#runGit(repository, [...few, 'repack', '-q', ...how]);
     repository.objects.renew();
-    await fsyncFolders([join(repository.commonDir, 'objects/pack')]);
+    await fsyncFolders([packFolder(repository)]);
   }
 
   async #runGit(repository: Repository, args: readonly string[]): Promise<void> {
@@ -112,6 +125,10 @@ const mergeSmallPacks = ['--geometric=2', '-d', '-l'];
 
 /** Puts reachable objects into one pack, and keeps the others in a second one for a day. */
 const keepUnreachable = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
+
+function packFolder({ commonDir }: Repository): string {
+  return join(commonDir, 'objects/pack');
+}
 
 /** Returns whether a `git gc` runs in a folder. As in Git, a gc.pid older than twelve hours is left by a killed gc. */
 function isGcRunning(folder: string): boolean {

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createStateRef, pruneHistory } from '../../src/counts/state-ref.ts';
 import { Committer } from '../../src/git/branch/committer.ts';
@@ -79,6 +79,19 @@ describe('maintenance', () => {
     utimesSync(left, 0, 0);
     await maintain(repository);
     strictEqual(existsSync(left), false);
+  });
+
+  it('keeps the objects of a pack whose git was killed before it wrote the index', async () => {
+    const repository = testRepository({ [path]: 'name: One\n' });
+    const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Fetched');
+    const packs = join(repository.folder, '.git/objects/pack');
+    const args = ['pack-objects', '-q', join(packs, 'pack')];
+    const name = gitSync({ args, cwd: repository.folder, input: `${lost}\n` }).trim();
+    repository.git('prune-packed');
+    rmSync(join(packs, `pack-${name}.idx`));
+    await maintain(repository);
+    strictEqual(repository.git('cat-file', '-t', lost), 'commit');
+    ok(existsSync(join(packs, `pack-${name}.mtimes`)), 'repacked as what no ref reaches');
   });
 
   it('prunes again in the next run where pruning has failed or could not be done, and then once a day', async () => {
