@@ -5,24 +5,20 @@ import { readFileText } from '../catalogue/page/page-file.ts';
 import { addDeskPages, createViewerReader } from '../desk/desk.tsx';
 import type { Clone } from '../git/branch/clone.ts';
 import { type Api, type ApiParts, createApi } from '../http/api/api.ts';
-import {
-  handleUnrouted,
-  type ProxyNotice,
-  normaliseHeaders,
-  refuseWrites,
-  withoutBasePath,
-} from '../http/middleware.ts';
 import { createReportError, handleErrors, ProblemError } from '../http/problem.ts';
+import { normaliseHeaders } from '../http/request.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import { computeMaxConnections, listen, type ListeningServer } from '../http/server.ts';
 import type { Closers } from '../lib/closers.ts';
 import { basePathOf, formatAddress } from '../lib/network.ts';
 import { createOwnAttention } from '../site/discover/attention.ts';
 import { type FindImage, Markdown } from '../site/markdown/markdown.ts';
+import { formPaths } from '../site/page/addresses.ts';
 import { createPages, createSite, type Pages } from '../site/site.tsx';
-import type { Config } from './config.ts';
-import { createProbeRoutes, type ServiceHealth } from './health.ts';
+import type { Config, ReadOnly } from './config.ts';
+import { createProbeRoutes, type ProxyNotice, type ServiceHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
+import { handleUnrouted, withoutBasePath } from './routed-paths.ts';
 
 /** The input of `openApp`: the parts that the API, the pages, the probes and the metrics read. */
 export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
@@ -153,6 +149,19 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
     },
     rewrite: basePath === '' ? undefined : withoutBasePath(basePath, [reads, assets, others, pages]),
   };
+}
+
+/** @throws {ProblemError} read-only, for every form and every post, except the call of the webhook */
+function refuseWrites(ctx: Context, { original }: ReadOnly): void {
+  const isWrite = ['POST', 'PUT'].includes(ctx.method)
+    ? ctx.path !== '/hooks/push'
+    : formPaths.test(ctx.path);
+  if (!isWrite || ctx.method === 'OPTIONS') return;
+  const where =
+    original === null
+      ? 'the original, whose address its operator has not set (BOTSHELF_CANONICAL_URL)'
+      : original + ctx.path;
+  throw new ProblemError('read-only', `this is a read-only copy of the list: send it to ${where}`);
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */

@@ -8,7 +8,6 @@ import { parseEnvironmentFile, type SettingInForce, SettingReader } from '../lib
 import { findNearestName } from '../lib/text.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';
 import type { RemoteSettings } from '../sync/sync.ts';
-import type { ReadOnly } from '../http/middleware.ts';
 
 /** The settings of a catalogue: what the commands need, and a service too. */
 export type CommandConfig = Readonly<ReturnType<typeof readCatalogueSettings>>;
@@ -181,6 +180,12 @@ function readProbePort(reader: SettingReader, port: number): number | null {
   if (probePort === port && port !== 0)
     reader.faults.push(`BOTSHELF_PROBE_PORT is ${port}, as PORT is: set it to another one, or leave it out.`);
   return probePort;
+}
+
+/** A read-only copy of a list: it follows the repository, and refuses posts, forms and logins. */
+export interface ReadOnly {
+  /** The public address of the original, without a slash at its end; null if it is not known. */
+  readonly original: string | null;
 }
 
 /** Call it after all other settings are read, because it refuses those that a copy does not use. */

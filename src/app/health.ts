@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Router } from '@koa/router';
+import type { Context } from 'koa';
 import { maxLeadMs } from '../bot/clock.ts';
 import type { OpenCatalogue } from '../catalogue/catalogue.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
@@ -8,6 +9,7 @@ import type { OpenCounts } from '../counts/counts.ts';
 import type { Clone } from '../git/branch/clone.ts';
 import type { Committer } from '../git/branch/committer.ts';
 import { type Health, joinHealth, listFaults } from '../lib/health.ts';
+import type { Log } from '../lib/log.ts';
 import type { OpenSync } from '../sync/sync.ts';
 import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
 import { readVersion, type Version } from './version.ts';
@@ -115,4 +117,50 @@ export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () 
     const time = new Date(last.facts.edited).toISOString();
     return `"edited" of the bot ${last.id} is ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines; the next edit on the site or by a post sets it right`;
   };
+}
+
+/** Detects requests with headers of a proxy that the service is not configured for. */
+export class ProxyNotice {
+  readonly #log: Log;
+  readonly #faults: string[] = [];
+  /** The headers to look for, by the function that describes the first one that is found. */
+  readonly #due = new Map<(header: string) => string, readonly string[]>();
+
+  /** @param config with the assumed public address */
+  constructor(
+    { baseUrl, isBaseUrlSet, trustProxy }: { baseUrl: string; isBaseUrlSet: boolean; trustProxy: boolean },
+    log: Log,
+  ) {
+    this.#log = log;
+    if (!isBaseUrlSet)
+      this.#due.set(
+        (header) =>
+          `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${baseUrl}; set it to the public address`,
+        ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'],
+      );
+    // A client can send it too.
+    if (!trustProxy)
+      this.#due.set(
+        () =>
+          'a request has X-Forwarded-For, but BOTSHELF_TRUST_PROXY is off: if your proxy sent it, all visitors share the limits of one client; set it to on if so, ignore this if clients connect directly',
+        ['X-Forwarded-For'],
+      );
+  }
+
+  /** Notices, each with the setting to change and the reason, once a request has had such a header. */
+  health(): Health {
+    return { address: { ready: true, faults: [...this.#faults] } };
+  }
+
+  /** Checks the headers of each request until each notice is given. */
+  check({ headers }: Pick<Context, 'headers'>): void {
+    for (const [describe, names] of this.#due) {
+      const header = names.find((name) => headers[name.toLowerCase()]);
+      if (header === undefined) continue;
+      const fault = describe(header);
+      this.#due.delete(describe);
+      this.#faults.push(fault);
+      this.#log.warn({ header }, fault);
+    }
+  }
 }

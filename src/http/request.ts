@@ -13,6 +13,34 @@ import type { Current } from '../lib/current-cache.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
 /**
+ * Removes the parameters of Accept except q: no type here has others. Refuses headers that take too long to parse, because
+ * the time grows with the square of their length, and two Host headers (RFC 9112, 3.2), of which a proxy may have read the
+ * other one.
+ * @throws {ProblemError} bad-request
+ */
+export function normaliseHeaders(ctx: Context): void {
+  const { rawHeaders } = ctx.req;
+  if (hasTwoHosts(rawHeaders))
+    throw new ProblemError('bad-request', 'the request has two Host headers: send one');
+  const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
+  const name = accept.length > maxAcceptLength ? 'Accept' : 'Accept-Encoding';
+  if (Math.max(accept.length, encoding.length) > maxAcceptLength)
+    throw new ProblemError('bad-request', `${name} is longer than ${maxAcceptLength} characters: shorten it`);
+  if (accept.includes(';')) ctx.req.headers.accept = accept.replace(/;(?!\s*q\s*=)[^;,"]*(?:"[^"]*")?/gi, '');
+}
+
+/** Characters. */
+const maxAcceptLength = 2000;
+
+/** Whether there are two Host headers, of which Node's object of all headers has the first. @param rawHeaders names and values in turn */
+export function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
+  return hosts > 1;
+}
+
+/**
  * Parses the query parameters of a request. Counts them first, because Koa's parser and `URLSearchParams` are slow with
  * thousands.
  * @throws {ProblemError} bad-query for more parameters than any route uses

@@ -1,8 +1,8 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Context, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { hasTwoHosts } from './middleware.ts';
 import { readRepeatCheck } from './representation.ts';
+import { hasTwoHosts } from './request.ts';
 
 /** A response that may be sent again while it is current. */
 interface StoredResponse {

@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { createCookie, readCookie } from '../../src/http/middleware.ts';
+import { createCookie, readCookie } from '../../src/http/cookies.ts';
 import { serveHandler } from '../support/handler.ts';
 
 describe('cookies', () => {

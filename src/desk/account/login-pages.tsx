@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { RateLimit } from '../../http/limits.ts';
-import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } from '../../http/middleware.ts';
+import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } from '../../http/cookies.ts';
 import { parseQuery } from '../../http/request.ts';
 import { originOf } from '../../lib/network.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';

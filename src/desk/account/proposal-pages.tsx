@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { AccountId } from '../../bot/commit-message.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { refuseCrossSite } from '../../http/middleware.ts';
+import { refuseCrossSite } from '../../http/cookies.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
 import {

@@ -7,7 +7,7 @@ import { findBlocked, requireBlocked, type BlockedName } from '../../catalogue/s
 import { type IndexedBot, readCommittedAuthors } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import { RateLimit } from '../../http/limits.ts';
-import { refuseCrossSite } from '../../http/middleware.ts';
+import { refuseCrossSite } from '../../http/cookies.ts';
 import { findKnownBot } from '../../http/request.ts';
 import { isFresh } from '../../login/session.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';

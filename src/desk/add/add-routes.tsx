@@ -12,7 +12,7 @@ import { nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import { findImages } from '../../catalogue/store/bot-index.ts';
 import { blockedRule, type Finding } from '../../check/check.ts';
 import { checkProposal } from '../../check/check-changes.ts';
-import { refuseCrossSite } from '../../http/middleware.ts';
+import { refuseCrossSite } from '../../http/cookies.ts';
 import { ProblemError, toProblem } from '../../http/problem.ts';
 import { parseFields, parseQuery, readFields } from '../../http/request.ts';
 import { isError } from '../../lib/errors.ts';

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import { RateLimit } from '../../http/limits.ts';
-import { refuseCrossSite } from '../../http/middleware.ts';
+import { refuseCrossSite } from '../../http/cookies.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot, readFields } from '../../http/request.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';

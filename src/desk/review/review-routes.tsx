@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { parseAccountId } from '../../bot/commit-message.ts';
 import { requireBlocked } from '../../catalogue/settings/blocked.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import { refuseCrossSite } from '../../http/middleware.ts';
+import { refuseCrossSite } from '../../http/cookies.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
 import { isFresh } from '../../login/session.ts';

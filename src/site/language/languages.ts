@@ -4,7 +4,7 @@ import type { Category } from '../../../schemas/types.ts';
 import { english, toCanonicalLocale, toLanguage, type Locale, chooseLocale } from '../../bot/locale.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { type Cookie, createCookie, readCookie, setCookie } from '../../http/middleware.ts';
+import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
 import type { Log } from '../../lib/log.ts';
 import {
   createDates,

@@ -91,6 +91,10 @@ export function toAttentionPath(account: string): string {
 /** Returns to the page in the language of `locale`, which the browser remembers. */
 export const languagePath = '/language';
 
+/** The paths of forms, and of pages for people who have logged in, with or without a query. */
+export const formPaths =
+  /^\/(?:(?:add|login|logout|my-bots|proposals|review)|(?:bots|collections)\/[^/?]+\/(?:edit|report|token|translate))(?:[/?]|$)/i;
+
 /** Returns the path of the page with a form from the path that the form is sent to, because readers cannot return to the latter. */
 export function toFormPage(path: string): string {
   return path.replace(sentPath, '$1');

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { ProxyNotice } from '../../src/http/middleware.ts';
+import { ProxyNotice } from '../../src/app/health.ts';
 import { serveHandler } from '../support/handler.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
