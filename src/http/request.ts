@@ -62,18 +62,21 @@ export function parseFields(text: string): URLSearchParams {
 
 /**
  * Reads the fields of a form from a request.
- * @param limit in bytes; a character takes up to nine in a form
  * @param whenTooLarge the fix for a form that is too large, for messages
+ * @param limit in bytes; a character takes up to nine in a form
  * @throws {ProblemError} unsupported-type, too-large, bad-request
  */
 export async function readFields(
   ctx: Context,
-  limit: number,
   whenTooLarge: string,
+  limit = maxFormBytes,
 ): Promise<URLSearchParams> {
   const type = ['application/x-www-form-urlencoded', 'a form'] as const;
   return parseFields(await readText(ctx, { type, limit, whenTooLarge }));
 }
+
+/** Of a form with a short text. */
+const maxFormBytes = 16 * 1024;
 
 const maxParameters = 100;
 

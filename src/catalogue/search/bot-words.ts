@@ -1,5 +1,5 @@
 import type { Command, CommandOption } from '../../../schemas/types.ts';
-import { forEachWord, splitRuns, separateCapitals, withoutBot } from './words.ts';
+import { forEachWord, splitRuns, separateCapitals, withoutBot, withoutMarkup } from './words.ts';
 import { Field } from './postings.ts';
 import type { PostingsBuilder } from './postings-builder.ts';
 import { toLanguageBit } from './stems.ts';
@@ -76,7 +76,7 @@ function addTexts(
   let length = 0;
   for (const [text, locale] of texts) {
     const language = toLanguageBit(locale);
-    const end = forEachWord(text.replace(unseen, ' '), place, (word, at) => {
+    const end = forEachWord(withoutMarkup(text), place, (word, at) => {
       for (const form of new Set([word, withoutBot(word)])) builder.add(form, bot, field, at, language);
     });
     length += end - place;
@@ -106,7 +106,3 @@ export function toWholeNameWord(name: string): string {
   const words = splitRuns(name).map(({ text }) => text);
   return `=${withoutBot(words.join(''))}`;
 }
-
-/** The parts of a text that a page does not show: comments, styles, scripts, tags, entities, link targets and addresses. */
-const unseen =
-  /<!--[^]*?(?:-->|$)|<(style|script)\b[^]*?(?:<\/\1|$)|<\/?[a-z][^<>]*>|&#?\w+;|\]\([^()]*\)|https?:\/\/[^\s)>"']+/gi;

@@ -57,6 +57,14 @@ export function splitTypedWords(text: string): Word[] {
   });
 }
 
+/** Removes the parts of a text that a page does not show: comments, styles, scripts, tags, entities, link targets and addresses. */
+export function withoutMarkup(text: string): string {
+  return text.replace(unseen, ' ');
+}
+
+const unseen =
+  /<!--[^]*?(?:-->|$)|<(style|script)\b[^]*?(?:<\/\1|$)|<\/?[a-z][^<>]*>|&#?\w+;|\]\([^()]*\)|https?:\/\/[^\s)>"']+/gi;
+
 /** Removes "bot" from the end of a word: "musicbot". */
 export function withoutBot(word: string): string {
   return word.replace(/^(\p{L}{3,}?)(?:bots?|бот[аы]?)$/u, '$1');

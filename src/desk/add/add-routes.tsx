@@ -232,12 +232,12 @@ async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): 
 async function readForm(ctx: Context, { languages }: Site, opened: FilledForm): Promise<FilledForm> {
   if (ctx.get('Sec-Fetch-Site') === 'cross-site')
     throw new ProblemError('cross-site', 'a page of another site has sent this form: open the form here');
-  const fields = await readFields(ctx, maxFormBytes, 'shorten the page');
+  const fields = await readFields(ctx, 'shorten the page', maxPageFormBytes);
   return parseForm(fields, opened, languages.findChosen(ctx, true) !== undefined);
 }
 
 /** A page has up to 20,000 characters. */
-const maxFormBytes = 256 * 1024;
+const maxPageFormBytes = 256 * 1024;
 
 function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage = false): FilledForm {
   const { groups } = opened.form;

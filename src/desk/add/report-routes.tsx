@@ -32,7 +32,7 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
   router.get('/bots/:id/report', async (ctx) => await show(ctx, { bot: findBot(ctx), state: 'empty' }));
   router.post('/bots/:id/report', refuseCrossSite(site.baseUrl), async (ctx) => {
     const bot = findBot(ctx);
-    const fields = await readFields(ctx, maxFormBytes, 'shorten the text');
+    const fields = await readFields(ctx, 'shorten the text');
     const reason = reportReasons.find((one) => one === fields.get('reason'));
     // A browser counts a line end as one character, and sends two.
     const text = (fields.get('text') ?? '').replaceAll('\r\n', '\n').trim();
@@ -51,8 +51,6 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
     await show(ctx, { bot, state: 'sent' });
   });
 }
-
-const maxFormBytes = 16 * 1024;
 
 interface ReportPageProps {
   readonly bot: { readonly id: BotId; readonly name: string };

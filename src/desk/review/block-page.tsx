@@ -98,7 +98,7 @@ export function createBlockHandlers(
 }
 
 async function readForm(ctx: Context): Promise<URLSearchParams> {
-  return await readFields(ctx, maxFormBytes, 'shorten the reason');
+  return await readFields(ctx, 'shorten the reason');
 }
 
 /** @throws as toBlockedChange, and {ProblemError} bad-request */
@@ -275,5 +275,3 @@ const maxBots = 100;
 
 /** In characters, as in the schema. */
 const maxReasonLength = 500;
-
-const maxFormBytes = 16 * 1024;

@@ -291,7 +291,7 @@ const reportsPath = `${reviewPath}?tab=reports`;
 type TypedDecision = Readonly<Record<'version' | 'decision' | 'reason' | 'text', string>>;
 
 async function readDecision(ctx: Context): Promise<TypedDecision> {
-  return parseDecision(await readFields(ctx, maxFormBytes, 'shorten the text'));
+  return parseDecision(await readFields(ctx, 'shorten the text'));
 }
 
 function parseDecision(fields: URLSearchParams): TypedDecision {
@@ -331,5 +331,3 @@ const statuses: Readonly<Record<FailedDecision['problem'], number>> = {
   undecided: 200,
   expired: 200,
 };
-
-const maxFormBytes = 16 * 1024;

@@ -9,7 +9,7 @@ import { Ledge } from '../front/card.tsx';
 import { withParameter } from '../page/addresses.ts';
 import { Breadcrumb, NameLink, PageLinks, withoutBidiControls } from '../page/elements.tsx';
 import { type AddPage, pickPage } from '../page/html-response.ts';
-import { Layout } from '../page/layout.tsx';
+import { Layout, SearchForm } from '../page/layout.tsx';
 import { type PageParts, useLanguage } from '../page/page-context.tsx';
 
 /** A command as it is used: each subcommand is one. */
@@ -183,20 +183,7 @@ function CommandsPage({ bot, locale, q, count, shown, page, pages }: CommandsPag
       }
       beside={<Ledge bots={[bot]} size={72} />}
     >
-      <form class="search find" action={href(own)}>
-        <label class="out-of-sight" for="find">
-          {t('bot.findCommand')}
-        </label>
-        <input
-          id="find"
-          type="search"
-          name="q"
-          value={q}
-          maxLength={maxQueryLength}
-          placeholder={text('bot.findCommand')}
-        />
-        <button type="submit">{t('search.button')}</button>
-      </form>
+      <SearchForm q={q} inPage={{ path: own, label: 'bot.findCommand' }} />
       {shown.length === 0 ? (
         <p>{t('bot.noCommand', { q })}</p>
       ) : (

@@ -253,7 +253,7 @@ function Screenshots({ screenshots, blurImages, name }: ScreenshotsProps): VNode
                 {...{ path, width, height }}
                 alt={label(i)}
                 // The smaller copy fits into a square, so an upright image's is narrower than its name says.
-                small={width > smallWidthPx && width >= height ? smallWidthPx : undefined}
+                small={width > smallScreenshotPx && width >= height ? smallScreenshotPx : undefined}
                 larger={{ sizes: formatSizes(width / height), full: width }}
                 lazy={i > 2}
                 blurred={blurImages}
@@ -282,7 +282,7 @@ function Screenshots({ screenshots, blurImages, name }: ScreenshotsProps): VNode
   );
 }
 
-const smallWidthPx = 640;
+const smallScreenshotPx = 640;
 
 /** Returns the widths of a screenshot of these proportions, whose height assets/site.css sets. */
 function formatSizes(ratio: number): string {

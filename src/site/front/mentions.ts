@@ -1,6 +1,7 @@
 import type { Command } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
+import { withoutMarkup } from '../../catalogue/search/words.ts';
 import { type IndexedBot, parseRecord } from '../../catalogue/store/bot-index.ts';
 import { withoutBidiControls } from '../page/elements.tsx';
 
@@ -25,7 +26,7 @@ export function findMention(
   const commands = JSON.parse(String(bot.commands ?? '[]')) as Command[];
   const lines = commands.map(({ name, description = '' }) => `/${name} ${description}`);
   for (const [own, text] of [...pages, [locales[0] ?? locale, lines.join('\n')] as const])
-    for (const line of text.slice(0, maxSearchedLength).replace(unseen, ' ').split('\n')) {
+    for (const line of withoutMarkup(text.slice(0, maxSearchedLength)).split('\n')) {
       const piece = cutPiece(splitWords(line.replace(marks, '').trim(), own));
       if (piece !== undefined) return { text: withoutBidiControls(piece), locale: own };
     }
@@ -44,8 +45,6 @@ function cutPiece([before = '', word, ...others]: readonly string[]): string | u
   ].join('');
 }
 
-/** Parts of a page's source that nobody reads: comments, tags, entities, the targets of links, addresses. */
-const unseen = /<!--[^]*?(?:-->|$)|<[^<>]*>|&#?\w+;|\]\([^()]*\)|https?:\/\/\S+/g;
 const marks = /[`*#>|~[\]]+/g;
 
 /** In characters: the beginning of a text that is searched, and what is shown around a word. */

@@ -7,6 +7,7 @@ import {
   type TreeAdapter,
 } from 'parse5';
 import { BotshelfError } from '../../lib/errors.ts';
+import { toSlug } from '../../lib/text.ts';
 
 export type Fragment = DefaultTreeAdapterTypes.DocumentFragment;
 export type Element = DefaultTreeAdapterTypes.Element;
@@ -169,19 +170,6 @@ function decodeFragment(fragment: string): string {
   }
 }
 
-/** Returns the slug that Git hosts make of a heading: "What's new?" becomes `whats-new`. */
-function toSlug(text: string): string {
-  return text
-    .slice(0, maxSlugLength)
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\s-]/gu, '')
-    .trim()
-    .replace(/\s/g, '-');
-}
-
 function joinHyphens(slug: string): string {
   return slug.replace(/-+/g, '-');
 }
-
-const maxSlugLength = 60;

@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { Fragment, type VNode } from 'preact';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send, type Document } from '../../http/representation.ts';
+import { toSlug } from '../../lib/text.ts';
 import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
 import { CopyButton, LinkItem, NameLink, Prose } from './elements.tsx';
 import type { AddPage } from './html-response.ts';
@@ -173,14 +174,6 @@ function readGuide(path: DocsPath, baseUrl: string, example?: IndexedBot): strin
 /** Whether a page has a heading with this slug. */
 function hasHeading(path: DocsPath, slug: string): boolean {
   return [...documents[path].matchAll(/^#+ (.+)$/gm)].some(([, title = '']) => toSlug(title) === slug);
-}
-
-/** Returns the slug that Git hosts make of a heading. */
-function toSlug(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, '')
-    .replaceAll(' ', '-');
 }
 
 const titleLine = /^# (.*)\n/;

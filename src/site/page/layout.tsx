@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
+import { maxQueryLength } from '../../catalogue/lists/parameters.ts';
 import { toContactAddress } from '../../lib/network.ts';
 import { directionOf } from '../../bot/locale.ts';
 import { type MessageKey, formatOwnName } from '../language/messages.tsx';
@@ -304,23 +305,30 @@ interface SearchFormProps {
   readonly q: string;
   /** Whether one can type into it without a press. */
   readonly isFocused?: boolean;
+  /** The page that searches only its own content, and its name for the field; all bots are searched by default. */
+  readonly inPage?: { readonly path: string; readonly label: MessageKey };
 }
 
-/** A form that searches all bots, also without scripts. */
-export function SearchForm({ q, isFocused = false }: SearchFormProps): VNode {
+/** A form that searches all bots or one page, also without scripts. */
+export function SearchForm({ q, isFocused = false, inPage }: SearchFormProps): VNode {
   const { t, text, href } = useLanguage();
+  const id = inPage ? 'find' : 'q';
   return (
-    <form class="search" role="search" action={href('/')}>
-      <label class="out-of-sight" for="q">
-        {t('search.label')}
+    <form
+      class={inPage ? 'search find' : 'search'}
+      role={inPage ? undefined : 'search'}
+      action={href(inPage?.path ?? '/')}
+    >
+      <label class="out-of-sight" for={id}>
+        {t(inPage?.label ?? 'search.label')}
       </label>
       <input
-        id="q"
+        id={id}
         type="search"
         name="q"
         value={q}
-        maxLength={200}
-        placeholder={text('search.placeholder')}
+        maxLength={maxQueryLength}
+        placeholder={text(inPage?.label ?? 'search.placeholder')}
         autofocus={isFocused}
       />
       <button type="submit">{t('search.button')}</button>
