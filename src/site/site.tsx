@@ -1,7 +1,6 @@
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { trackRemovedBots } from '../catalogue/changes/bot-changes.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
 import type { Origin } from '../git/hosts.ts';
 import type { ReportError } from '../http/problem.ts';
@@ -10,7 +9,7 @@ import { basePathOf, parseUrl } from '../lib/network.ts';
 import { parseReturnPath } from '../login/session.ts';
 import { addBotPages } from './bot/bot-page.tsx';
 import { addComparePage } from './bot/compare-page.tsx';
-import { refuseRemovedBots } from './bot/removed-bot-page.tsx';
+import { refuseRemovedBots, trackRemovedBots } from './bot/removed-bot-page.tsx';
 import { addShareRoutes } from './bot/share.tsx';
 import { addWatchPage } from './bot/watch-page.tsx';
 import { createWatchReader } from './bot/watched-bots.ts';

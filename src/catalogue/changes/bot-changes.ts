@@ -1,19 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MainPage } from '../../../schemas/types.ts';
-import { msPerDay } from '../../bot/clock.ts';
-import type { AccountId, CommitAuthor } from '../../bot/commit-message.ts';
+import type { CommitAuthor } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import { comparePermissions, readInvite, type StatedPermissions } from '../../bot/invite.ts';
 import { toInviteKey } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { validate } from '../page/fault.ts';
 import { isPage, type PagePlace } from '../page/layout.ts';
 import type { PageFile } from '../page/page-file.ts';
 import type { Page, PageData } from '../page/page.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
-import type { BotStore } from '../store/bot-store.ts';
-import type { BotCommit, ChangeIndex } from './change-index.ts';
+import type { ChangeIndex } from './change-index.ts';
 
 /** The methods of the index that only read. */
 export type ReadonlyChanges = Readonly<
@@ -75,7 +71,8 @@ export async function readBotChanges(
   return { changes, next: left.length > shown.length ? shown.at(-1)?.id : undefined };
 }
 
-const maxCommits = 50;
+/** The commits of a bot that are read at a time. */
+export const maxCommits = 50;
 
 /** Drops values that nobody reads in a list of changes: long texts, addresses of images, and all fields of a new page. */
 function withoutTexts(page: PageChange): PageChange {
@@ -84,115 +81,6 @@ function withoutTexts(page: PageChange): PageChange {
 }
 
 const hidden = new Set(['page', 'avatar', 'cover', 'preview']);
-
-/** The review of a page that was accepted. Times are in milliseconds since the epoch. */
-export interface AcceptedReview {
-  readonly reviewer: AccountId;
-  /** When the reviewed change reached the branch. */
-  readonly time: number;
-  /** When the page was last changed without a review; undefined if it was not changed since. */
-  readonly changed: number | undefined;
-}
-
-/**
- * Finds the last accepted review of a page among the bot's newest 20 commits, or undefined. A review of a translation
- * also shows the main page, so a change of either counts.
- * @throws {GitError}
- */
-export async function readLastReview(
-  index: ReadonlyChanges,
-  id: BotId,
-  locale: Locale,
-): Promise<AcceptedReview | undefined> {
-  let changed: number | undefined;
-  for (const commit of (await index.listSteps(id)).slice(0, maxReviewCommits)) {
-    const { before, after } = await index.read(id, commit);
-    const files = [...before, ...after];
-    if (!files.some((file) => file.locale === locale || (isReadable(file) && isMainPage(file)))) continue;
-    const by = await index.readAuthor(commit);
-    if (by.kind === 'proposal' && by.reviewer !== undefined)
-      return { reviewer: by.reviewer, time: commit.time, changed };
-    changed ??= commit.time;
-  }
-  return undefined;
-}
-
-const maxReviewCommits = 20;
-
-/** A recent change that matters to people who trust a bot. */
-export interface TrustChange {
-  /**
-   * `permission`: the bot asks for these. `author`: these accounts became authors. `bot`: the invite link adds another
-   * bot. `source`: the source code is no longer named.
-   */
-  readonly kind: (typeof trustKinds)[number];
-  /** Names of permissions (bits if unknown), or ids of accounts. */
-  readonly values: readonly string[];
-  readonly commit: string;
-  /** Milliseconds since the epoch. */
-  readonly since: number;
-}
-
-/**
- * Reads the changes of trust in a bot in the last 90 days, newest first: new permissions, new authors, another bot in
- * the invite link, marked as for adults, source closed. The commits before the newest 50 count as one commit, and so does a merged
- * pull request. A return to the first bot's invite link is not a change.
- * @throws {GitError}
- */
-export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promise<readonly TrustChange[]> {
-  const since = Date.now() - trustDays * msPerDay;
-  const commits = (await index.listSteps(id)).filter(({ time }) => time >= since);
-  // A new bot has nothing to compare with.
-  if (commits.length === 1 && commits[0]?.pages.every(({ before }) => before === undefined)) return [];
-  const read = commits.filter((_, i) => i < maxCommits - 1 || i === commits.length - 1);
-  let known: ReadonlySet<string> | undefined;
-  let first: ReadonlySet<string> | undefined;
-  const sources = new Map<string, BotCommit>();
-  const slice = new TimeSlice();
-  for (const commit of read.toReversed()) {
-    const { before, after } = await index.read(id, commit);
-    if (slice.isOver) await slice.next();
-    known ??= listFacts(before);
-    first ??= known;
-    const now = listFacts(after);
-    if (now === undefined) continue;
-    for (const fact of now) if (known?.has(fact) === false) sources.set(fact, commit);
-    known = now;
-  }
-  const facts = [...(known ?? [])].filter((fact) => !fact.startsWith('bot ') || first?.has(fact) !== true);
-  return read.flatMap((commit) =>
-    trustKinds.flatMap((kind): TrustChange[] => {
-      const added = facts.filter((fact) => fact.startsWith(`${kind} `) && sources.get(fact) === commit);
-      if (added.length === 0) return [];
-      const values = added.map((fact) => fact.slice(kind.length + 1));
-      return [{ kind, values, commit: commit.id, since: commit.time }];
-    }),
-  );
-}
-
-const trustDays = 90;
-const trustKinds = ['permission', 'bot', 'author', 'nsfw', 'source'] as const;
-
-/** Returns the facts of a bot that matter for trust, as `<kind> <value>`; undefined without a main page. */
-function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined {
-  const { invite, authors: named, nsfw, codehost } = readMainData(files);
-  const authors = Array.isArray(named) ? named.filter((author) => typeof author === 'string') : [];
-  if (typeof invite !== 'string') return undefined;
-  const { groups, unknownBits } = comparePermissions(invite, '');
-  const permissions = [...groups.flatMap((group) => group.permissions), ...unknownBits];
-  return new Set([
-    ...permissions.map((permission) => `permission ${permission}`),
-    `bot ${toInviteKey(invite)}`,
-    ...authors.map((author) => `author ${author}`),
-    ...(nsfw === true ? ['nsfw '] : []),
-    ...(namesSource(codehost) ? [] : ['source ']),
-  ]);
-}
-
-function namesSource(codehost: unknown): boolean {
-  const { owner, repo } = (codehost ?? {}) as Partial<Record<string, unknown>>;
-  return typeof owner === 'string' && typeof repo === 'string';
-}
 
 /** The changes of one page of a bot. */
 export interface PageChange {
@@ -283,42 +171,3 @@ export function compareInvites(before: readonly PageFile[], after: readonly Page
 export function readMainData(files: readonly PageFile[]): PageData {
   return files.filter(isReadable).find(isMainPage)?.page.data ?? {};
 }
-
-/**
- * Returns the front matter that the main page of a removed bot had last; empty if it is unknown, or was faulty and
- * never served.
- * @throws {GitError}
- */
-export async function readRemovedData(index: ReadonlyChanges, id: BotId): Promise<Partial<MainPage>> {
-  const [last] = await index.listSteps(id);
-  const data = last ? readMainData((await index.read(id, last)).before) : {};
-  return validate('main-page', data).length > 0 ? {} : data;
-}
-
-/**
- * Returns when a bot was removed, in milliseconds since the epoch: when its last file disappeared, else the time of
- * the commit. Undefined if that is unknown, or if the bot still has a file, which may be faulty and not served.
- */
-export type RemovedAt = (id: BotId) => Promise<number | undefined>;
-
-/**
- * Records the bots that are removed from now on. Earlier removals come from the index, if there is a repository and
- * once the index is complete.
- */
-export function trackRemovedBots(store: BotStore, changes: Pick<ReadonlyChanges, 'listSteps'>): RemovedAt {
-  const seen = new Map<BotId, number>();
-  store.on('change', (id) => {
-    if (store.bots.get(id)) seen.delete(id);
-    else if (seen.size < maxSeen) seen.set(id, Date.now());
-  });
-  return async (id) => {
-    if (store.bots.get(id) || store.hasFaultyFile(id)) return undefined;
-    const time = seen.get(id);
-    if (time !== undefined) return time;
-    const [last] = await changes.listSteps(id);
-    return last?.pages.every(({ after }) => after === undefined) ? last.time : undefined;
-  };
-}
-
-/** About 10 MB of memory. */
-const maxSeen = 100_000;

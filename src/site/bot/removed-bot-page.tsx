@@ -1,9 +1,11 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
-import type { Category } from '../../../schemas/types.ts';
+import type { Category, MainPage } from '../../../schemas/types.ts';
 import { isError } from '../../lib/errors.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { readRemovedData, type RemovedAt } from '../../catalogue/changes/bot-changes.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import { readMainData, type ReadonlyChanges } from '../../catalogue/changes/bot-changes.ts';
+import { validate } from '../../catalogue/page/fault.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
@@ -74,3 +76,45 @@ function RemovedBotPage({ id, time, near }: RemovedBotPageProps): VNode {
     </LostPage>
   );
 }
+
+/**
+ * Returns the front matter that the main page of a removed bot had last; empty if it is unknown, or was faulty and
+ * never served.
+ * @throws {GitError}
+ */
+export async function readRemovedData(index: ReadonlyChanges, id: BotId): Promise<Partial<MainPage>> {
+  const [last] = await index.listSteps(id);
+  const data = last ? readMainData((await index.read(id, last)).before) : {};
+  return validate('main-page', data).length > 0 ? {} : data;
+}
+
+/**
+ * Returns when a bot was removed, in milliseconds since the epoch: when its last file disappeared, else the time of
+ * the commit. Undefined if that is unknown, or if the bot still has a file, which may be faulty and not served.
+ */
+export type RemovedAt = (id: BotId) => Promise<number | undefined>;
+
+/**
+ * Records the bots that are removed from now on. Earlier removals come from the index, if there is a repository and
+ * once the index is complete.
+ */
+export function trackRemovedBots(
+  store: Catalogue['store'],
+  changes: Pick<ReadonlyChanges, 'listSteps'>,
+): RemovedAt {
+  const seen = new Map<BotId, number>();
+  store.on('change', (id) => {
+    if (store.bots.get(id)) seen.delete(id);
+    else if (seen.size < maxSeen) seen.set(id, Date.now());
+  });
+  return async (id) => {
+    if (store.bots.get(id) || store.hasFaultyFile(id)) return undefined;
+    const time = seen.get(id);
+    if (time !== undefined) return time;
+    const [last] = await changes.listSteps(id);
+    return last?.pages.every(({ after }) => after === undefined) ? last.time : undefined;
+  };
+}
+
+/** About 10 MB of memory. */
+const maxSeen = 100_000;

@@ -1,19 +1,20 @@
 import type { Category, MainPage } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
-import {
-  readRemovedData,
-  readTrustChanges,
-  type RemovedAt,
-  type TrustChange,
-} from '../../catalogue/changes/bot-changes.ts';
 import { type Blocked, findBlocked, nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import { createFullError, FairQueue } from '../../lib/serial-queue.ts';
-import { nameAuthors, rankWarning, type Warning } from '../changes/changed-fields.tsx';
+import {
+  nameAuthors,
+  rankWarning,
+  readTrustChanges,
+  type TrustChange,
+  type Warning,
+} from '../changes/trust.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';
 import type { PageParts } from '../page/page-context.tsx';
+import { readRemovedData, type RemovedAt } from './removed-bot-page.tsx';
 
 /** A bot that somebody watches: listed, removed, or blocked. */
 export interface WatchedBot {

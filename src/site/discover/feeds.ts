@@ -18,7 +18,8 @@ import {
   refuseIds,
 } from '../../http/request.ts';
 import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
-import { formatFieldName, nameAccount, toMessage, toShownPages } from '../changes/changed-fields.tsx';
+import { formatFieldName, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
+import { toMessage } from '../changes/trust.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/languages.ts';

@@ -1,12 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { appendFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  readBotChanges,
-  readLastReview,
-  readTrustChanges,
-  type TrustChange,
-} from '../../../src/catalogue/changes/bot-changes.ts';
+import { readBotChanges } from '../../../src/catalogue/changes/bot-changes.ts';
+import { readLastReview, readTrustChanges, type TrustChange } from '../../../src/site/changes/trust.tsx';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { followBranch } from '../../support/branch.ts';
