@@ -4,7 +4,8 @@ import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { BranchAdvance, CommitEvent } from '../git/branch/feed.ts';
 import { type Clone, restoreFolder } from '../git/branch/clone.ts';
-import type { RepositoryOpener } from '../git/repository.ts';
+import { computeBlobId } from '../git/objects.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
 import { type Health, listFaults } from '../lib/health.ts';
@@ -15,8 +16,8 @@ import { ChangeFeed } from './changes/change-feed.ts';
 import { ChangeIndex } from './changes/change-index.ts';
 import { AuthorIndex } from './lists/authors.ts';
 import { type Lists, openLists } from './lists/lists.ts';
-import { botsFolder, parseFilePath } from './page/layout.ts';
-import { listTop } from './page/page-file.ts';
+import { botsFolder, parseFilePath, pathOf } from './page/layout.ts';
+import { listTop, readFileText } from './page/page-file.ts';
 import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
 import { buildSearchIndex } from './search/bot-search.ts';
 import { blockedName, type Blocked, locateBlocked } from './settings/blocked.ts';
@@ -27,7 +28,7 @@ import {
   type CatalogueSettings,
   toSettings,
 } from './settings/settings.ts';
-import type { BotIndex } from './store/bot-index.ts';
+import type { BotIndex, IndexedBot } from './store/bot-index.ts';
 import { BotMirror, type BotMirrorOptions } from './store/bot-mirror.ts';
 import { BotStore } from './store/bot-store.ts';
 import type { FileMirror } from './store/file-mirror.ts';
@@ -323,6 +324,28 @@ export class Catalogue {
   /** Serves these bytes as the content of files immediately. The caller has committed them. */
   put(contents: ReadonlyMap<string, Buffer>): void {
     for (const mirror of this.#committed) mirror.put(contents);
+  }
+
+  /**
+   * Yields one line of JSON per bot: the record and, in `files`, the path and text of each file in the version that is
+   * served. Skips a file if that version is no longer on disk or in Git.
+   * @param repository undefined without a repository
+   */
+  async *exportLines(
+    bots: readonly IndexedBot[],
+    repository: Pick<Repository, 'hash' | 'objects'> | undefined,
+  ): AsyncGenerator<Buffer> {
+    for (const { id, record, files } of bots) {
+      const texts: { path: string; text: string }[] = [];
+      for (const { locale, sha } of files) {
+        const path = pathOf(id, locale);
+        let text = readFileText(this.#root, path);
+        if (text === undefined || computeBlobId(Buffer.from(text), repository?.hash ?? 'sha1') !== sha)
+          text = (await repository?.objects.readOne(sha).catch(() => undefined))?.content.toString();
+        if (text !== undefined) texts.push({ path, text });
+      }
+      yield Buffer.concat([record.subarray(0, -1), Buffer.from(`,"files":${JSON.stringify(texts)}}\n`)]);
+    }
   }
 
   /** Stops watching, and saves the index for the next start. */

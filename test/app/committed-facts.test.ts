@@ -3,7 +3,7 @@ import { rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUnavailable } from '../../src/bot/errors.ts';
 import { toSettings, readCommittedSettings } from '../../src/catalogue/settings/settings.ts';
-import { readCommittedAuthors } from '../../src/catalogue/store/bot-index.ts';
+import { readCommittedAuthors } from '../../src/catalogue/lists/authors.ts';
 import type { RepositoryOpener } from '../../src/git/repository.ts';
 import { openerOf } from '../support/opened.ts';
 import { repositoryIn, testRepository, type TestRepository } from '../support/repository.ts';

@@ -1,9 +1,12 @@
-import { compareBotIds } from '../../bot/id.ts';
+import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
+import { type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
+import { parsePageFile, readCommittedPages } from '../page/page-file.ts';
+import { noLimits } from '../page/rules.ts';
 import type { Profile } from '../page/side-file.ts';
-import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
+import { type BotIndex, type IndexedBot, readBot } from '../store/bot-index.ts';
 import type { FolderMirror } from '../store/side-mirrors.ts';
 
 /** An author's bots. */
@@ -101,4 +104,24 @@ function summarise(bots: readonly IndexedBot[]): AuthorBots {
   const oldest = bots.reduce((time, { facts }) => Math.min(time, facts.created), Infinity);
   const locales = new Set(bots.flatMap(({ facts }) => facts.locales));
   return { bots, since: bots.length === 0 ? null : oldest, locales: [...locales] };
+}
+
+/**
+ * Reads the authors of a bot from the last commit. Ignores uncommitted edits and the index. Empty if the commit does
+ * not have a valid bot of this id.
+ * @throws {BotshelfError} unavailable, when there is no repository, or it cannot be read
+ */
+export async function readCommittedAuthors(
+  repositoryOpener: RepositoryOpener,
+  id: BotId,
+): Promise<readonly string[]> {
+  const repository = await repositoryOpener.open();
+  try {
+    const files = await readCommittedPages(repository, 'HEAD', id);
+    const blobs = await repository.objects.read(files.map(({ blob }) => blob));
+    const pages = files.map(({ place }, i) => parsePageFile(place, blobs[i]?.content ?? Buffer.alloc(0)));
+    return readBot(id, pages, undefined, noLimits).bot?.facts.authors ?? [];
+  } catch (error) {
+    throw toUnavailableError(error);
+  }
 }

@@ -1,7 +1,8 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
+import { findFirstPlace } from '../../lib/binary-search.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
-import { findFirstPlace, type BotIndex, type IndexedBot } from '../store/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import {
   type Cursor,
   type ListQuery,

@@ -1,30 +1,17 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BotListElement, BotRecord, Category, FullImages } from '../../../schemas/types.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage, findDefaultLocale } from '../../bot/record.ts';
-import { computeBlobId } from '../../git/objects.ts';
-import { type Repository, type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
+import { findFirstPlace } from '../../lib/binary-search.ts';
 import { normalise } from '../../lib/text.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import type { Fault } from '../page/fault.ts';
 import { type FilePlace, folderOf, isPage, pathOf } from '../page/layout.ts';
-import { type PageFile, parsePageFile, readCommittedPages, readFileText } from '../page/page-file.ts';
+import type { PageFile } from '../page/page-file.ts';
 import { withDefaults } from '../page/page.ts';
-import { checkFiles, noLimits, type PageLimits, type ReadablePage } from '../page/rules.ts';
-
-/** Binary search in sorted items: returns the index of the first item for which `isBefore` is false, or the length. */
-export function findFirstPlace<T>(sorted: ArrayLike<T>, isBefore: (item: T) => boolean): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isBefore(sorted[middle] as T)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+import { checkFiles, type PageLimits, type ReadablePage } from '../page/rules.ts';
 
 /** A bot as it is served: bytes ready to send, and the values that lists filter and sort by. */
 export interface IndexedBot {
@@ -380,57 +367,4 @@ function toCommands({ page }: ReadablePage): Buffer {
 function toContent({ page }: ReadablePage): Content {
   const { name, description } = page.data as unknown as Content;
   return { name, description, page: page.page };
-}
-
-/**
- * Reads the authors of a bot from the last commit. Ignores uncommitted edits and the index. Empty if the commit does
- * not have a valid bot of this id.
- * @throws {BotshelfError} unavailable, when there is no repository, or it cannot be read
- */
-export async function readCommittedAuthors(
-  repositoryOpener: RepositoryOpener,
-  id: BotId,
-): Promise<readonly string[]> {
-  const repository = await repositoryOpener.open();
-  try {
-    const files = await readCommittedPages(repository, 'HEAD', id);
-    const blobs = await repository.objects.read(files.map(({ blob }) => blob));
-    const pages = files.map(({ place }, i) => parsePageFile(place, blobs[i]?.content ?? Buffer.alloc(0)));
-    return readBot(id, pages, undefined, noLimits).bot?.facts.authors ?? [];
-  } catch (error) {
-    throw toUnavailableError(error);
-  }
-}
-
-/**
- * Yields one line of JSON per bot: the record and, in `files`, the path and text of each file in the version that is
- * served. Skips a file if that version is no longer on disk or in Git.
- * @param root the folder that holds `bots/`
- * @param repository undefined without a repository
- */
-export async function* exportLines(
-  bots: readonly IndexedBot[],
-  root: string,
-  repository: Pick<Repository, 'hash' | 'objects'> | undefined,
-): AsyncGenerator<Buffer> {
-  for (const { id, record, files } of bots) {
-    const texts: { path: string; text: string }[] = [];
-    for (const { locale, sha } of files) {
-      const path = pathOf(id, locale);
-      let text = readFileText(root, path);
-      if (text === undefined || computeBlobId(Buffer.from(text), repository?.hash ?? 'sha1') !== sha)
-        text = (await repository?.objects.readOne(sha).catch(() => undefined))?.content.toString();
-      if (text !== undefined) texts.push({ path, text });
-    }
-    yield Buffer.concat([record.subarray(0, -1), Buffer.from(`,"files":${JSON.stringify(texts)}}\n`)]);
-  }
-}
-
-/** Returns a digest that differs between exports of different bots. */
-export async function computeExportDigest(bots: readonly IndexedBot[]): Promise<string> {
-  const hash = createHash('sha1');
-  await forEachInSlices(bots, ({ digest, files }) => {
-    hash.update(`${digest} ${files.map(({ sha }) => sha).join(' ')}\n`);
-  });
-  return hash.digest('base64url');
 }

@@ -30,8 +30,6 @@ export interface ApiParts
     Pick<Clone, 'repositoryOpener' | 'remotePlace'> {
   readonly config: {
     readonly baseUrl: string;
-    /** The folder that holds `bots/`. */
-    readonly catalogue: string;
     readonly rateLimit: number;
     readonly badTokenLimit: number;
     readonly contentLimit: number;
@@ -96,7 +94,7 @@ export function createApi(parts: ApiParts): Api {
   addLatestCountsRoute(reads, bots, state, cache, settings);
   const places = createExportPlaces();
   addCountHistoryRoute(reads, { ...parts, places, settings });
-  addExportRoute(reads, { ...parts, root: config.catalogue, places, settings });
+  addExportRoute(reads, { ...parts, places, settings });
   addChangesRoute(reads, bots, parts.changes, baseUrl);
   addFeedRoute(reads, feed, baseUrl);
   addOpenApiRoute(reads, baseUrl, settings, () => parts.site.contact);

@@ -1,19 +1,16 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Router } from '@koa/router';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { idsParameter } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import {
-  type BotIndex,
-  type IndexedBot,
-  computeExportDigest,
-  exportLines,
-} from '../../catalogue/store/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { readHead, type RepositoryOpener } from '../../git/repository.ts';
 import type { OpenImages } from '../../images/images.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
 import { isError } from '../../lib/errors.ts';
 import { joinToPieces } from '../../lib/text.ts';
+import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
@@ -22,8 +19,7 @@ import { createNoHistoryError } from './changes-routes.ts';
 
 interface ExportRouteParts {
   readonly bots: BotIndex;
-  /** The folder that holds `bots/`. */
-  readonly root: string;
+  readonly catalogue: Pick<Catalogue, 'exportLines'>;
   readonly repositoryOpener: RepositoryOpener;
   /** Has the last commit that is served. */
   readonly feed: Pick<ChangeFeed, 'tip'>;
@@ -38,7 +34,7 @@ interface ExportRouteParts {
  * with a 503 like /api/v2/changes, because clients could not follow an export without a cursor.
  */
 export function addExportRoute(router: Router, parts: ExportRouteParts): void {
-  const { bots, root, repositoryOpener, feed, places, cache, settings } = parts;
+  const { bots, catalogue, repositoryOpener, feed, places, cache, settings } = parts;
   const readExport = async (
     pick: () => readonly IndexedBot[] | Promise<readonly IndexedBot[]>,
   ): Promise<Export> => {
@@ -57,7 +53,7 @@ export function addExportRoute(router: Router, parts: ExportRouteParts): void {
       : await cache.get('export', async () => await readExport(() => bots.sorted()));
     const lines = {
       bytes: Number.POSITIVE_INFINITY,
-      read: () => joinToPieces(exportLines(all, root, repositoryOpener.opened)),
+      read: () => joinToPieces(catalogue.exportLines(all, repositoryOpener.opened)),
     };
     const isPacked = ctx.path.endsWith('.gz');
     await send(ctx, {
@@ -79,6 +75,15 @@ async function hasCommit(repositoryOpener: RepositoryOpener): Promise<boolean> {
   } catch (error) {
     return !isError(error, 'no-repository', 'no-git');
   }
+}
+
+/** Returns a digest that differs between exports of different bots. */
+async function computeExportDigest(bots: readonly IndexedBot[]): Promise<string> {
+  const hash = createHash('sha1');
+  await forEachInSlices(bots, ({ digest, files }) => {
+    hash.update(`${digest} ${files.map(({ sha }) => sha).join(' ')}\n`);
+  });
+  return hash.digest('base64url');
 }
 
 /** All bots at one moment. */

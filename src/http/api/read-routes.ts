@@ -16,7 +16,8 @@ import {
   relevance,
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { type BotIndex, findFirstPlace } from '../../catalogue/store/bot-index.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import { findFirstPlace } from '../../lib/binary-search.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
