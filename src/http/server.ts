@@ -5,7 +5,7 @@ import { report } from 'node:process';
 import { codeOf, messageOf, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { parseUrl } from '../lib/network.ts';
-import { logAccess, type RequestHandler, ProblemError, sendProblem } from './problem.ts';
+import { ProblemError, readRequestId, sendProblem } from './problem.ts';
 import { type ResponseCache, keepAliveSeconds } from './response-cache.ts';
 
 export interface ListeningServer {
@@ -86,6 +86,48 @@ export async function listen(
     },
   };
 }
+
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Returns a handler that logs each request once its response has ended: method, path, status, milliseconds, bytes sent
+ * with the headers, and the ID that other lines of the log name it by. Queries and headers, which may hold secrets, are
+ * not logged.
+ */
+export function logAccess(handle: RequestHandler, log: Log): RequestHandler {
+  return (request, response) => {
+    const started = performance.now();
+    const { method = '', socket } = request;
+    // Read now, because the application may change the address of a page.
+    const path = toLoggedPath(request);
+    const before = socket.bytesWritten;
+    response.once('close', () => {
+      const status = response.statusCode;
+      const ms = Math.round((performance.now() - started) * 10) / 10;
+      const bytes = socket.bytesWritten - before;
+      const aborted = !response.writableFinished;
+      const fields = {
+        method,
+        path,
+        status,
+        ms,
+        bytes,
+        id: readRequestId(request),
+        ...(aborted && { aborted }),
+      };
+      log.info(fields, `${method} ${path} ${aborted ? 'aborted' : status}`);
+    });
+    handle(request, response);
+  };
+}
+
+function toLoggedPath({ url = '' }: IncomingMessage): string {
+  const path = (url.split('?', 1)[0] ?? '').replace(/[^\x21-\x7E]/g, '?');
+  return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path;
+}
+
+/** Characters. */
+const maxPathLength = 500;
 
 /** Returns the error for an address that cannot be listened on. @param setting the one with the port */
 export function toAddressError(error: unknown, host: string, port: number, setting: string): UserError {

@@ -1,5 +1,6 @@
 import { BotshelfError } from './errors.ts';
 import { type Client, findFullShare, toClient } from './network.ts';
+import { TimeSlice } from './time-slice.ts';
 
 /** Returns the error for a full queue, or for a client with a full share. The same work may fit a moment later. */
 export function createFullError(code: 'queue-full' | 'share-full', waiting: number): BotshelfError {
@@ -109,5 +110,57 @@ export class SerialQueue {
     } finally {
       this.#unfinished--;
     }
+  }
+}
+
+/** Calls back with names after a delay, in slices of time. */
+export class DelayQueue {
+  readonly #due = new Map<string, number>();
+  readonly #work: (name: string) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #timerDue = Number.POSITIVE_INFINITY;
+  #closed = false;
+
+  constructor(work: (name: string) => void) {
+    this.#work = work;
+  }
+
+  get size(): number {
+    return this.#due.size;
+  }
+
+  /** Adds a name that is due in `delayMs`. A waiting name keeps the earlier time. */
+  add(name: string, delayMs: number): void {
+    const due = performance.now() + delayMs;
+    if (this.#closed || (this.#due.get(name) ?? Number.POSITIVE_INFINITY) <= due) return;
+    this.#due.set(name, due);
+    if (due < this.#timerDue) this.#wait();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#due.clear();
+    this.#wait();
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    this.#timerDue = Math.min(...this.#due.values());
+    if (this.#due.size === 0) return;
+    const delay = this.#timerDue - performance.now();
+    // Node 24 warns of a negative delay.
+    this.#timer = setTimeout(() => this.#run(), Math.max(0, delay)).unref();
+  }
+
+  #run(): void {
+    const now = performance.now();
+    const slice = new TimeSlice('service');
+    for (const [name, due] of this.#due) {
+      if (due > now) continue;
+      this.#due.delete(name);
+      this.#work(name);
+      if (slice.isOver) break;
+    }
+    this.#wait();
   }
 }

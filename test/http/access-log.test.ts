@@ -2,7 +2,8 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { logAccess, readRequestId } from '../../src/http/problem.ts';
+import { readRequestId } from '../../src/http/problem.ts';
+import { logAccess } from '../../src/http/server.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from '../support/eventually.ts';
 

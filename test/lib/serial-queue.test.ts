@@ -1,6 +1,9 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BotshelfError, isError } from '../../src/lib/errors.ts';
-import { FairQueue, SerialQueue } from '../../src/lib/serial-queue.ts';
+import { DelayQueue, FairQueue, SerialQueue } from '../../src/lib/serial-queue.ts';
+import { eventually } from '../support/eventually.ts';
 
 describe('a serial queue', () => {
   it('runs one piece of work at a time, in order, whether the one before failed or not', async () => {
@@ -101,5 +104,57 @@ describe('a fair queue', () => {
     );
     // No visitor is to blame for what the service itself does.
     deepStrictEqual(await refusedOf(['', '', '', '']), [' queue-full']);
+  });
+});
+
+describe('a delay queue', () => {
+  let done: string[];
+  let busyMs: number;
+  let queue: DelayQueue;
+  beforeEach(() => {
+    [done, busyMs] = [[], 0];
+    queue = new DelayQueue((name) => {
+      done.push(name);
+      for (const end = performance.now() + busyMs; performance.now() < end;);
+    });
+  });
+
+  it('does each piece of work once, at the earliest time that it was added for', async () => {
+    for (const [name, delay] of [
+      ['late', 500],
+      ['early', 3_600_000],
+      ['early', 5],
+      ['early', 3_600_000],
+      ['not yet', 3_600_000],
+    ] as const)
+      queue.add(name, delay);
+    strictEqual(queue.size, 3);
+    await eventually(() => queue.size === 1);
+    deepStrictEqual(done, ['early', 'late']);
+  });
+
+  it('lets the event loop go round between long pieces of work, and asks for no negative timeout', async () => {
+    const timeouts = mock.method(globalThis, 'setTimeout');
+    busyMs = 60;
+    for (const name of ['a', 'b', 'c']) queue.add(name, 1);
+    await eventually(() => done.length > 0);
+    strictEqual(done.length, 1, 'a timer of ours ran before the second piece');
+    await eventually(() => queue.size === 0);
+    timeouts.mock.restore();
+    deepStrictEqual(done, ['a', 'b', 'c']);
+    ok(timeouts.mock.calls.every(({ arguments: [, delay = 0] }) => delay >= 0));
+  });
+
+  it('does work again when its name is added while it is done, and nothing once it is closed', async () => {
+    queue = new DelayQueue((name) => {
+      if (done.push(name) < 3) queue.add(name, 1);
+    });
+    queue.add('a', 0);
+    await eventually(() => done.length === 3 && queue.size === 0);
+    queue.add('b', 0);
+    queue.close();
+    queue.add('c', 0);
+    await sleep(30);
+    deepStrictEqual([done.length, queue.size], [3, 0]);
   });
 });

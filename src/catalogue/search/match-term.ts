@@ -1,6 +1,5 @@
-import type { TimeSlice } from '../../lib/time-slice.ts';
 import { toCategoryWord, toWholeNameWord } from './bot-words.ts';
-import { botOf, Field, fieldOf, findFollowed, shareOfOne } from './postings.ts';
+import { findFollowed } from './postings.ts';
 import type { NamedNeed, Needs, Term } from './query.ts';
 import type { Expansion, WordIndex } from './word-index.ts';
 import type { Word } from './words.ts';
@@ -85,65 +84,3 @@ const prefixFit = 0.3;
 /** Words of other languages, longer words and those of lent needs fit less, and are not part of a phrase. */
 const minFitInPhrase = 0.5;
 const minPrefixLength = 4;
-
-/** The weights of bots by number: for one term of a query, or for all. */
-export class Sums {
-  /** The bots with a weight; only the first `size` entries are set. */
-  readonly bots: Uint32Array;
-  size = 0;
-  readonly values: Float32Array;
-  /** By the bot's number: 1 for a match in the name, the category or the description. */
-  readonly inTexts: Uint8Array;
-  /** The weights in pages and commands. All together they count less than a description of usual length. */
-  readonly #inPages: Float32Array;
-
-  /** @param bots the number of bots in the segment */
-  constructor(bots: number) {
-    this.bots = new Uint32Array(bots);
-    this.values = new Float32Array(bots);
-    this.inTexts = new Uint8Array(bots);
-    this.#inPages = new Float32Array(bots);
-  }
-
-  add(bot: number, value: number): void {
-    if (this.values[bot] === 0) this.bots[this.size++] = bot;
-    this.values[bot] = (this.values[bot] ?? 0) + value;
-  }
-
-  /** Adds the weights of matches, which depend on the field and the length of its text. */
-  async addExpansions(index: WordIndex, expansions: readonly Expansion[], slice: TimeSlice): Promise<void> {
-    const { shares } = index;
-    for (const { postings, fit } of expansions) {
-      const values = fieldWeights.map((weight) => (fit * weight) / shareOfOne);
-      for (let i = 0; i < postings.length; i++) {
-        if (i % postingsPerCheck === 0 && slice.isOver) await slice.next();
-        const posting = postings[i] ?? 0;
-        const bot = botOf(posting);
-        const field = fieldOf(posting);
-        let value = (values[field] ?? 0) * (shares[bot * 2 + (field & 1)] ?? 0);
-        if (field < Field.page) this.inTexts[bot] = 1;
-        else {
-          const before = this.#inPages[bot] ?? 0;
-          const after = (this.#inPages[bot] = before + value);
-          value = after / (after + 1) - before / (before + 1);
-        }
-        this.add(bot, value);
-      }
-    }
-  }
-
-  /** Removes all weights. */
-  clear(): void {
-    for (let i = 0; i < this.size; i++) {
-      const bot = this.bots[i] ?? 0;
-      this.inTexts[bot] = this.values[bot] = this.#inPages[bot] = 0;
-    }
-    this.size = 0;
-  }
-}
-
-/** The weights of a match in a name, a description, a page and commands. */
-const fieldWeights = [4, 2, 1, 2];
-
-/** Postings between two checks of the clock: tens of microseconds. */
-const postingsPerCheck = 4096;

@@ -6,9 +6,9 @@ import { findFirstPlace } from '../../lib/binary-search.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type IndexedBot, listElementParts } from '../store/bot-index.ts';
 import { addBotWords, addPages, type SearchedBot } from './bot-words.ts';
-import { Sums } from './match-term.ts';
+import { botOf, Field, fieldOf, shareOfOne } from './postings.ts';
 import { PostingsBuilder } from './postings-builder.ts';
-import { type PackedIndex, WordIndex } from './word-index.ts';
+import { type Expansion, type PackedIndex, WordIndex } from './word-index.ts';
 
 /** The words of many bots at one time. When a bot changes, it is removed here and added to a later segment. */
 export class IndexSegment {
@@ -137,6 +137,68 @@ export class SegmentSearch {
     term.clear();
   }
 }
+
+/** The weights of bots by number: for one term of a query, or for all. */
+class Sums {
+  /** The bots with a weight; only the first `size` entries are set. */
+  readonly bots: Uint32Array;
+  size = 0;
+  readonly values: Float32Array;
+  /** By the bot's number: 1 for a match in the name, the category or the description. */
+  readonly inTexts: Uint8Array;
+  /** The weights in pages and commands. All together they count less than a description of usual length. */
+  readonly #inPages: Float32Array;
+
+  /** @param bots the number of bots in the segment */
+  constructor(bots: number) {
+    this.bots = new Uint32Array(bots);
+    this.values = new Float32Array(bots);
+    this.inTexts = new Uint8Array(bots);
+    this.#inPages = new Float32Array(bots);
+  }
+
+  add(bot: number, value: number): void {
+    if (this.values[bot] === 0) this.bots[this.size++] = bot;
+    this.values[bot] = (this.values[bot] ?? 0) + value;
+  }
+
+  /** Adds the weights of matches, which depend on the field and the length of its text. */
+  async addExpansions(index: WordIndex, expansions: readonly Expansion[], slice: TimeSlice): Promise<void> {
+    const { shares } = index;
+    for (const { postings, fit } of expansions) {
+      const values = fieldWeights.map((weight) => (fit * weight) / shareOfOne);
+      for (let i = 0; i < postings.length; i++) {
+        if (i % postingsPerCheck === 0 && slice.isOver) await slice.next();
+        const posting = postings[i] ?? 0;
+        const bot = botOf(posting);
+        const field = fieldOf(posting);
+        let value = (values[field] ?? 0) * (shares[bot * 2 + (field & 1)] ?? 0);
+        if (field < Field.page) this.inTexts[bot] = 1;
+        else {
+          const before = this.#inPages[bot] ?? 0;
+          const after = (this.#inPages[bot] = before + value);
+          value = after / (after + 1) - before / (before + 1);
+        }
+        this.add(bot, value);
+      }
+    }
+  }
+
+  /** Removes all weights. */
+  clear(): void {
+    for (let i = 0; i < this.size; i++) {
+      const bot = this.bots[i] ?? 0;
+      this.inTexts[bot] = this.values[bot] = this.#inPages[bot] = 0;
+    }
+    this.size = 0;
+  }
+}
+
+/** The weights of a match in a name, a description, a page and commands. */
+const fieldWeights = [4, 2, 1, 2];
+
+/** Postings between two checks of the clock: tens of microseconds. */
+const postingsPerCheck = 4096;
 
 /** Builds a segment of few bots, in slices of time. */
 export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<IndexSegment> {

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib';
 import { computeBlobId, type HashName } from '../../git/objects.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { DelayQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { gitkeep } from '../page/layout.ts';
 import {
@@ -18,7 +19,7 @@ import {
 } from '../page/page-file.ts';
 import type { FileReading } from '../settings/settings.ts';
 import type { BotStore } from './bot-store.ts';
-import { DelayQueue, clockTickMs, StatCache } from './stat-cache.ts';
+import { clockTickMs, StatCache } from './stat-cache.ts';
 import { Watcher } from './watcher.ts';
 
 export interface FileMirrorOptions {

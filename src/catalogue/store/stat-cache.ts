@@ -1,4 +1,3 @@
-import { TimeSlice } from '../../lib/time-slice.ts';
 import { isSameFileStat, type FileStat } from '../page/page-file.ts';
 
 /** The stats of a folder's files at their last reads. It also knows which files must be reread although their stat is the same. */
@@ -88,55 +87,3 @@ const maxWritingMs = 10_000;
 
 /** Resolution of file times: two changes within one tick may have the same time. */
 export const clockTickMs = 50;
-
-/** Calls back with names after a delay, in slices of time. */
-export class DelayQueue {
-  readonly #due = new Map<string, number>();
-  readonly #work: (name: string) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #timerDue = Number.POSITIVE_INFINITY;
-  #closed = false;
-
-  constructor(work: (name: string) => void) {
-    this.#work = work;
-  }
-
-  get size(): number {
-    return this.#due.size;
-  }
-
-  /** Adds a name that is due in `delayMs`. A waiting name keeps the earlier time. */
-  add(name: string, delayMs: number): void {
-    const due = performance.now() + delayMs;
-    if (this.#closed || (this.#due.get(name) ?? Number.POSITIVE_INFINITY) <= due) return;
-    this.#due.set(name, due);
-    if (due < this.#timerDue) this.#wait();
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#due.clear();
-    this.#wait();
-  }
-
-  #wait(): void {
-    clearTimeout(this.#timer);
-    this.#timerDue = Math.min(...this.#due.values());
-    if (this.#due.size === 0) return;
-    const delay = this.#timerDue - performance.now();
-    // Node 24 warns of a negative delay.
-    this.#timer = setTimeout(() => this.#run(), Math.max(0, delay)).unref();
-  }
-
-  #run(): void {
-    const now = performance.now();
-    const slice = new TimeSlice('service');
-    for (const [name, due] of this.#due) {
-      if (due > now) continue;
-      this.#due.delete(name);
-      this.#work(name);
-      if (slice.isOver) break;
-    }
-    this.#wait();
-  }
-}

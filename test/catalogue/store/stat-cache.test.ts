@@ -1,9 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { mock } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileStat } from '../../../src/catalogue/page/page-file.ts';
-import { clockTickMs, StatCache, DelayQueue } from '../../../src/catalogue/store/stat-cache.ts';
-import { eventually } from '../../support/eventually.ts';
+import { clockTickMs, StatCache } from '../../../src/catalogue/store/stat-cache.ts';
 
 const name = '7.en.md';
 const now = 1_700_000_000_000;
@@ -74,57 +71,5 @@ describe('a cache of stats', () => {
     strictEqual(cache.waitFor(name, undefined, false, now + wait, false), 0);
     ok(cache.waitFor(name, undefined, false, now + 5000, true) > 0);
     ok(cache.waitFor(name, undefined, false, now + 60_000, true) <= 0);
-  });
-});
-
-describe('a delay queue', () => {
-  let done: string[];
-  let busyMs: number;
-  let queue: DelayQueue;
-  beforeEach(() => {
-    [done, busyMs] = [[], 0];
-    queue = new DelayQueue((name) => {
-      done.push(name);
-      for (const end = performance.now() + busyMs; performance.now() < end;);
-    });
-  });
-
-  it('does each piece of work once, at the earliest time that it was added for', async () => {
-    for (const [name, delay] of [
-      ['late', 500],
-      ['early', 3_600_000],
-      ['early', 5],
-      ['early', 3_600_000],
-      ['not yet', 3_600_000],
-    ] as const)
-      queue.add(name, delay);
-    strictEqual(queue.size, 3);
-    await eventually(() => queue.size === 1);
-    deepStrictEqual(done, ['early', 'late']);
-  });
-
-  it('lets the event loop go round between long pieces of work, and asks for no negative timeout', async () => {
-    const timeouts = mock.method(globalThis, 'setTimeout');
-    busyMs = 60;
-    for (const name of ['a', 'b', 'c']) queue.add(name, 1);
-    await eventually(() => done.length > 0);
-    strictEqual(done.length, 1, 'a timer of ours ran before the second piece');
-    await eventually(() => queue.size === 0);
-    timeouts.mock.restore();
-    deepStrictEqual(done, ['a', 'b', 'c']);
-    ok(timeouts.mock.calls.every(({ arguments: [, delay = 0] }) => delay >= 0));
-  });
-
-  it('does work again when its name is added while it is done, and nothing once it is closed', async () => {
-    queue = new DelayQueue((name) => {
-      if (done.push(name) < 3) queue.add(name, 1);
-    });
-    queue.add('a', 0);
-    await eventually(() => done.length === 3 && queue.size === 0);
-    queue.add('b', 0);
-    queue.close();
-    queue.add('c', 0);
-    await sleep(30);
-    deepStrictEqual([done.length, queue.size], [3, 0]);
   });
 });
