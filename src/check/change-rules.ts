@@ -13,7 +13,7 @@ import {
 } from '../catalogue/page/fault.ts';
 import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
-import type { Page } from '../catalogue/page/page.ts';
+import { findImages, type Page } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
@@ -24,7 +24,6 @@ import {
   type CatalogueSettings,
   settingsName,
 } from '../catalogue/settings/settings.ts';
-import { findImages } from '../catalogue/store/bot-index.ts';
 import { type ChangedFile, fetchMissing } from './changed-files.ts';
 import { createLocator } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';

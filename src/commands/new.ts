@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Translation } from '../../schemas/types.ts';
+import type { MainPage, Translation } from '../../schemas/types.ts';
 import { readCommandConfig } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
 import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { listPages, readPageFile } from '../catalogue/page/page-file.ts';
-import { checkFiles, noLimits, createMainPage, createTranslation } from '../catalogue/page/rules.ts';
+import { checkFiles, noLimits, placeholders } from '../catalogue/page/rules.ts';
 import {
   createDiskReader,
   readSettings,
@@ -73,4 +73,37 @@ function readMainPage(root: string, places: readonly PagePlace[]): Translation {
   if (main !== undefined) return main.page.data as unknown as Translation;
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');
   throw new UserError(`the bot has no valid main page: fix it first, see botshelf check ${paths}`);
+}
+
+/**
+ * Returns the text of a new main page. It is valid by the schema; placeholders mark the values that the author must
+ * replace.
+ * @param author the account of the author
+ */
+function createMainPage(now: number, author: string = placeholders.author): string {
+  const data: MainPage = {
+    name: placeholders.name,
+    description: placeholders.description,
+    authors: [author],
+    category: 'other',
+    codehost: { owner: null, repo: null },
+    created: now,
+    images: { avatar: null, cover: null, preview: [] },
+    invite: placeholders.invite,
+    nsfw: false,
+    support: null,
+    trigger: { prefix: [], customisable: false, mentionable: false },
+    website: null,
+  };
+  return formatPage(data, `# ${data.name}\n\n${placeholders.page}\n`);
+}
+
+/** Returns the text of a new translation, with the main page's name. */
+function createTranslation({ name }: Translation): string {
+  const data: Translation = { name, description: placeholders.translatedDescription };
+  return formatPage(data, `# ${name}\n\n${placeholders.translatedPage}\n`);
+}
+
+function formatPage(data: MainPage | Translation, page: string): string {
+  return `---\n${JSON.stringify(data, null, 2)}\n---\n\n${page}`;
 }

@@ -28,8 +28,8 @@ import {
   type PlaceFault,
   parsePlace,
 } from './layout.ts';
-import { maxCommandDepth, maxFileSize, type Page, type ParsedPage, parsePage } from './page.ts';
-import { parseJsonFile } from './side-file.ts';
+import { maxFileSize, type Page, type ParsedPage, parsePage } from './page.ts';
+import { maxCommandDepth, parseJsonFile } from './side-file.ts';
 
 /**
  * A page or a commands file as it was read. `page` is undefined if the file cannot be parsed. For commands,

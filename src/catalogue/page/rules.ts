@@ -1,4 +1,4 @@
-import type { Category, MainPage, Translation } from '../../../schemas/types.ts';
+import type { Category } from '../../../schemas/types.ts';
 import { english, type Locale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName } from '../../bot/schemas.ts';
 import { quoteValue } from '../../lib/text.ts';
@@ -151,37 +151,8 @@ function listValues(data: Page['data']): [place: (string | number)[], value: unk
   );
 }
 
-/**
- * Returns the text of a new main page. It is valid by the schema; placeholders mark the values that the author must
- * replace.
- * @param author the account of the author
- */
-export function createMainPage(now: number, author: string = placeholders.author): string {
-  const data: MainPage = {
-    name: placeholders.name,
-    description: placeholders.description,
-    authors: [author],
-    category: 'other',
-    codehost: { owner: null, repo: null },
-    created: now,
-    images: { avatar: null, cover: null, preview: [] },
-    invite: placeholders.invite,
-    nsfw: false,
-    support: null,
-    trigger: { prefix: [], customisable: false, mentionable: false },
-    website: null,
-  };
-  return formatPage(data, `# ${data.name}\n\n${placeholders.page}\n`);
-}
-
-/** Returns the text of a new translation, with the main page's name. */
-export function createTranslation({ name }: Translation): string {
-  const data: Translation = { name, description: placeholders.translatedDescription };
-  return formatPage(data, `# ${name}\n\n${placeholders.translatedPage}\n`);
-}
-
 /** The values of a new file that its author must replace. */
-const placeholders = {
+export const placeholders = {
   name: 'Your bot’s name',
   description: 'Replace this with one sentence that says what the bot does.',
   translatedDescription: 'Replace this with the description in this language.',
@@ -202,8 +173,4 @@ function isPlaceholder(value: unknown): boolean {
 function findPlaceholder(page: string): string | undefined {
   const { name, page: text, translatedPage } = placeholders;
   return [`# ${name}`, text, translatedPage].find((placeholder) => page.includes(placeholder));
-}
-
-function formatPage(data: MainPage | Translation, page: string): string {
-  return `---\n${JSON.stringify(data, null, 2)}\n---\n\n${page}`;
 }

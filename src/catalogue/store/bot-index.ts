@@ -10,7 +10,7 @@ import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import type { Fault } from '../page/fault.ts';
 import { type FilePlace, folderOf, isPage, pathOf } from '../page/layout.ts';
 import type { PageFile } from '../page/page-file.ts';
-import { withDefaults } from '../page/page.ts';
+import { findImages, withDefaults } from '../page/page.ts';
 import { checkFiles, type PageLimits, type ReadablePage } from '../page/rules.ts';
 
 /** A bot as it is served: bytes ready to send, and the values that lists filter and sort by. */
@@ -273,21 +273,6 @@ export function listPageImages(bot: IndexedBot): string[] {
       .join('\n\n'),
   );
 }
-
-/** Returns the addresses of the first hundred HTTPS images in a Markdown text, without duplicates. */
-export function findImages(markdown: string): string[] {
-  const addresses = new Set<string>();
-  for (const [, inMarkdown, inHtml = ''] of markdown.matchAll(imagePattern)) {
-    addresses.add(inMarkdown ?? inHtml.replaceAll('&amp;', '&'));
-    if (addresses.size === maxImages) break;
-  }
-  return [...addresses];
-}
-
-const imagePattern =
-  /!\[[^[\]\n]{0,500}\]\(\s*<?(https:\/\/[^\s<>()"']{1,2000})|<img\b[^<>]{0,500}?\bsrc\s*=\s*["']?(https:\/\/[^\s<>"']{1,2000})/gi;
-
-const maxImages = 100;
 
 /** The result of reading a bot's files: the bot to serve from now on, and the faults of the files. */
 export interface BotReading {

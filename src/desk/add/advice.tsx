@@ -1,7 +1,7 @@
 import type { RenderableProps, VNode } from 'preact';
 import { isExpiring } from '../../bot/address.ts';
 import { findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
-import { findImages } from '../../catalogue/store/bot-index.ts';
+import { findImages } from '../../catalogue/page/page.ts';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import { withoutBidiControls, BotImage } from '../../site/page/elements.tsx';
 import { BriefPermissions, OtherScopes } from '../../site/page/permissions.tsx';

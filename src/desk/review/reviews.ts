@@ -10,7 +10,7 @@ import {
   type InviteChange,
   readMainData,
 } from '../../catalogue/changes/bot-changes.ts';
-import { parsePage } from '../../catalogue/page/page.ts';
+import { findImages, parsePage } from '../../catalogue/page/page.ts';
 import { noLimits } from '../../catalogue/page/rules.ts';
 import { parseCollectionName } from '../../catalogue/page/side-file.ts';
 import {
@@ -18,7 +18,6 @@ import {
   type BotIndex,
   type IndexedBot,
   parseListElement,
-  findImages,
   readBot,
 } from '../../catalogue/store/bot-index.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';

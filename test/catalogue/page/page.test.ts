@@ -1,8 +1,15 @@
 import { deepStrictEqual, match, strictEqual, ok, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { validate } from '../../../src/catalogue/page/fault.ts';
-import { maxFileSize, withDefaults, toCanonicalForm, editPage } from '../../../src/catalogue/page/page.ts';
+import {
+  maxFileSize,
+  withDefaults,
+  toCanonicalForm,
+  editPage,
+  findImages,
+} from '../../../src/catalogue/page/page.ts';
 import { readCases } from '../../support/fixture-lines.ts';
+import { hostilePages } from '../../support/hostile-pages.ts';
 import { fault, good, homer, parse, withFrontMatter } from '../../support/page-file.ts';
 import { mainPage, translation, homerKeys } from '../../support/sample.ts';
 
@@ -242,5 +249,26 @@ describe('an edit of a page file', () => {
   it('refuses a text that is no page file', () => {
     throws(() => editPage('# Homer\n', { nsfw: true }), /make its first line ---/);
     throws(() => editPage('---\n[]\n---\n', { nsfw: true }), /put the keys in \{ \}/);
+  });
+});
+
+describe('the images in a page', () => {
+  it('are those of Markdown and HTML, each once', () => {
+    const text = `![a](https://e.org/1.png "A") [![b](<https://e.org/2.png>)](https://e.org)
+      <img alt="c" src='https://e.org/3.png?a=1&amp;b=2'><IMG SRC=https://e.org/4.png> ![d](https://e.org/1.png)
+      ![e](http://e.org/5.png) ![f](data:image/png;base64,AAAA) [g](https://e.org/6.png) ![h](/7.png)`;
+    deepStrictEqual(findImages(text), [
+      'https://e.org/1.png',
+      'https://e.org/2.png',
+      'https://e.org/3.png?a=1&b=2',
+      'https://e.org/4.png',
+    ]);
+  });
+
+  it('are a hundred at most, and found before a test is given up in any text', () => {
+    const many = Array.from({ length: 500 }, (_, i) => `![](https://e.org/${i})`).join('');
+    strictEqual(findImages(many).length, 100);
+    for (const text of [...Object.values(hostilePages), '!['.repeat(10_000), '<img '.repeat(4_000)])
+      findImages(text);
   });
 });
