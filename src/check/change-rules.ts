@@ -4,13 +4,8 @@ import type { BotId } from '../bot/id.ts';
 import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
 import { holdsToken, tokenRule } from '../bot/token.ts';
-import {
-  compareFaults,
-  createFileFault,
-  findPosition,
-  validate,
-  formatPlace,
-} from '../catalogue/page/fault.ts';
+import { validate, formatPlace } from '../bot/schemas.ts';
+import { compareFaults, createFileFault, findPosition } from '../catalogue/page/fault.ts';
 import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { findImages, type Page } from '../catalogue/page/page.ts';

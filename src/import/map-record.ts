@@ -3,8 +3,7 @@ import type { ImportMap, ImportRule } from '../../schemas/types.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { parseInvite } from '../bot/invite.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
-import { readSchema, resolveProperties } from '../bot/schemas.ts';
-import { validate, formatPlace } from '../catalogue/page/fault.ts';
+import { readSchema, resolveProperties, validate, formatPlace } from '../bot/schemas.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import {

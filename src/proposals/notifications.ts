@@ -1,4 +1,5 @@
-import { type Fault, maxFaults } from '../catalogue/page/fault.ts';
+import { maxFaults } from '../bot/schemas.ts';
+import type { Fault } from '../catalogue/page/fault.ts';
 import { parseFilePath } from '../catalogue/page/layout.ts';
 import { BotshelfError, codeOf, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SchemaName } from '../bot/schemas.ts';
+import { type SchemaName, validate } from '../bot/schemas.ts';
 import { removeKeys, setKeys, readStrictJson } from '../lib/json.ts';
 import { mergeLines } from '../lib/merge-lines.ts';
-import { validate } from '../catalogue/page/fault.ts';
 import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
 import { cutPage, type PageData, parsePage } from '../catalogue/page/page.ts';
 import { maxCommandDepth } from '../catalogue/page/side-file.ts';

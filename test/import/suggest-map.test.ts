@@ -1,8 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultCategories } from '../../src/bot/schemas.ts';
-import { validate } from '../../src/catalogue/page/fault.ts';
+import { defaultCategories, validate } from '../../src/bot/schemas.ts';
 import type { SourceFields } from '../../src/import/read-records.ts';
 import { suggestMap } from '../../src/import/suggest-map.ts';
 import { readCases } from '../support/fixture-lines.ts';

@@ -1,9 +1,8 @@
 import { ok, strictEqual } from 'node:assert/strict';
-import type { SchemaName } from '../../src/bot/schemas.ts';
+import { type SchemaName, validate } from '../../src/bot/schemas.ts';
 import { readConfig } from '../../src/app/config.ts';
 // oxlint-disable-next-line no-restricted-imports -- the one place that starts services in this process
 import { type Service, startService } from '../../src/app/service.ts';
-import { validate } from '../../src/catalogue/page/fault.ts';
 import { messageOf } from '../../src/lib/errors.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { testGit } from './opened.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import matter from 'gray-matter';
 import { BotshelfError } from '../../lib/errors.ts';
 import { editedTimeAfter } from '../../bot/clock.ts';
-import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
+import { resolveProperties, readSchema, type SchemaDocument, validate } from '../../bot/schemas.ts';
 import {
   createLocator,
   setKeys,
@@ -12,7 +12,7 @@ import {
   type KeyOrder,
   printJson,
 } from '../../lib/json.ts';
-import { type Fault, createFileFault, findPosition, validate } from './fault.ts';
+import { type Fault, createFileFault, findPosition } from './fault.ts';
 
 /** The front matter of a page file. */
 export type PageData = Readonly<Record<string, unknown>>;

@@ -2,10 +2,17 @@ import type { ProfileFile, CollectionFile, Command } from '../../../schemas/type
 import { type AccountId, parseAccountId } from '../../bot/commit-message.ts';
 import type { BotId } from '../../bot/id.ts';
 import { type Locale, parseLocale } from '../../bot/locale.ts';
-import { readSchema, resolveProperties, type SchemaDocument, type SchemaName } from '../../bot/schemas.ts';
+import {
+  readSchema,
+  resolveProperties,
+  type SchemaDocument,
+  type SchemaName,
+  validate,
+  formatPlace,
+} from '../../bot/schemas.ts';
 import { UserError } from '../../lib/errors.ts';
 import { createLocator, readStrictJson } from '../../lib/json.ts';
-import { createFileFault, type Fault, findPosition, validate, formatPlace } from './fault.ts';
+import { createFileFault, type Fault, findPosition } from './fault.ts';
 import { findEncodingFault, type Page, parsePage } from './page.ts';
 
 /** A parsed file: its value or its faults. */

@@ -1,10 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { defaultCategories } from '../../../src/bot/schemas.ts';
-import { validate } from '../../../src/catalogue/page/fault.ts';
-import { findHost } from '../../../src/catalogue/settings/blocked.ts';
-import { readCases } from '../../support/fixture-lines.ts';
-import { homerKeys } from '../../support/sample.ts';
+import { defaultCategories, validate } from '../../src/bot/schemas.ts';
+import { findHost } from '../../src/catalogue/settings/blocked.ts';
+import { readCases } from '../support/fixture-lines.ts';
+import { homerKeys } from '../support/sample.ts';
 
 /** Returns the faults of a valid main page with these keys replaced, as `place keyword message`. */
 function faults(keys: object): string[] {
