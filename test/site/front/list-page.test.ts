@@ -3,7 +3,7 @@ import { commandsPath, mainPage, pagePath, translation } from '../../support/sam
 import { startTestService, type TestService } from '../../support/service.ts';
 
 const lead = 'It plays what the stations send, day and night, and '.repeat(3);
-const page = `# Radio\n\n<!-- lyrics -->\n${lead}[shows](https://example.org/lyrics) the **lyrics** of a song, if the station sends them along with its music and news every hour, on the hour.`;
+const page = `# Radio\n\n<!-- lyrics -->\n<style>.lyrics { color: red }</style>\n${lead}[shows](https://example.org/lyrics) the **lyrics** of a song, if the station sends them along with its music and news every hour, on the hour.`;
 const files = {
   [pagePath('1')]: mainPage({ name: 'Tonarm', description: 'Plays music, with lyrics and a queue.' }),
   [pagePath('2')]: mainPage({ name: 'Batucada', description: 'Radio around the clock.' }, page),
