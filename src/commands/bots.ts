@@ -5,7 +5,7 @@ import { asksFor, parsePermission, type Permission } from '../bot/invite.ts';
 import { openLists } from '../catalogue/lists/lists.ts';
 import { filters, listParameters, type ListQuery } from '../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
-import { stateRef } from '../git/repository.ts';
+import { stateRef } from '../git/refs.ts';
 import { removeCredentials } from '../git/run-git.ts';
 import { readParameters } from '../http/request.ts';
 import { CurrentCache } from '../lib/current-cache.ts';

@@ -3,9 +3,9 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing } from '../../lib/errors.ts';
 import { copyWithTime } from '../../lib/files.ts';
-import type { FileChange } from '../history.ts';
 import { isGitFailure } from '../run-git.ts';
-import { isIndexMissing, type Repository } from '../repository.ts';
+import type { Repository } from '../repository.ts';
+import { isIndexMissing, type FileChange } from '../trees.ts';
 
 /** Path → its blob in the index; null if the index does not have the path. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;

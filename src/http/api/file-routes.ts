@@ -9,7 +9,8 @@ import {
   computeExportDigest,
   exportLines,
 } from '../../catalogue/store/bot-index.ts';
-import { readHead, type RepositoryOpener } from '../../git/repository.ts';
+import type { RepositoryOpener } from '../../git/repository.ts';
+import { readHead } from '../../git/refs.ts';
 import type { OpenImages } from '../../images/images.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
 import { isError } from '../../lib/errors.ts';
