@@ -11,12 +11,12 @@ import { findTreeEntries } from '../trees.ts';
 import {
   askHolder,
   type InstanceLock,
-  isIndexLocked,
   type Respond,
   takeCloneLock,
   takeInstanceLock,
   waitResponse,
-} from './locks.ts';
+} from './instance-lock.ts';
+import { isIndexLocked } from './git-index.ts';
 import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
 import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from '../hosts.ts';
 import { type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
