@@ -16,7 +16,7 @@ import {
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import type { ImagePlace } from '../../images/store.ts';
 import { basePathOf } from '../../lib/network.ts';
-import { readBotTrust } from '../changes/changed-fields.tsx';
+import { readBotTrust } from './trust.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from '../front/front-query.ts';
@@ -48,7 +48,7 @@ import {
   type ShownBot,
 } from './bot-panels.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
-import { formatShareCardAddress, nameReviewer } from './share.tsx';
+import { formatShareCardAddress } from './share.tsx';
 
 /** Adds the pages of bots. A path with a bot's name leads to its page, or to a list of all bots of that name. */
 export function addBotPages(addPage: AddPage, parts: PageParts): void {
@@ -92,8 +92,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     const bot = parseRecord(indexed);
     const { name = '', page: text = '' } = bot.contents[locale] ?? {};
     const rendered = await markdown.render({ text, name, images: listPageImages(indexed) });
-    const trust = await readBotTrust(parts, id, locale);
-    const review = nameReviewer(parts, trust);
+    const { changes: trustChanges, review } = await readBotTrust(parts, id, locale);
     const isRead = await countHistory.isRead('recent');
     const today = countHistory.present();
     const languages = [locale, ...facts.locales, site.settings.language, english];
@@ -116,7 +115,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
         screenshots={bot.images.preview.flatMap((url) => parts.findImage(url) ?? [])}
         usages={listUsages(indexed, language.locale)}
         panels={{
-          trustChanges: trust.changes,
+          trustChanges,
           counts: isRead ? countHistory.counts(id, today - chartDays + 1, today) : [],
           sameAuthor: listBotsOfSameAuthor(allAuthors, bot),
           collections: listLinkedCollections(parts, id)

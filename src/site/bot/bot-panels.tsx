@@ -8,7 +8,7 @@ import { findDefaultLocale } from '../../bot/record.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt } from '../../counts/count-history.ts';
-import { TrustChangeText } from '../changes/changed-fields.tsx';
+import { TrustChangeText, formatReview, type NamedReview } from './trust.tsx';
 import { formatNoCount, type ListedBot } from '../front/card.tsx';
 import type { ShownCollection } from '../front/collections.ts';
 import { formatOwnName } from '../language/messages.tsx';
@@ -41,7 +41,7 @@ import { useLanguage, useVisit } from '../page/page-context.tsx';
 import { PermissionSigns } from '../page/permissions.tsx';
 import { toCommandsPath } from './bot-commands.tsx';
 import { CountChart } from './count-chart.tsx';
-import { formatReview, type NamedReview, ShareCodes } from './share.tsx';
+import { ShareCodes } from './share.tsx';
 
 /** A bot in the language of its page. */
 export interface ShownBot {

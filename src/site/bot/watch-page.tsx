@@ -4,7 +4,7 @@ import { chooseLocale } from '../../bot/locale.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { maxIds } from '../../catalogue/lists/parameters.ts';
 import { parseQuery, readIds } from '../../http/request.ts';
-import { TrustChangeText } from '../changes/changed-fields.tsx';
+import { TrustChangeText } from './trust.tsx';
 import { BotLine, BotName } from '../front/card.tsx';
 import { toComparePath, toWatchPath, watchFeedPath, watchPath, withParameter } from '../page/addresses.ts';
 import { Avatar, FollowLinks, NameLink, PageLinks, type PageLinksProps } from '../page/elements.tsx';

@@ -11,7 +11,7 @@ import { type Blocked, findBlocked, nothingBlocked } from '../../catalogue/setti
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import { createFullError, FairQueue } from '../../lib/serial-queue.ts';
-import { nameAuthors, rankWarning, type Warning } from '../changes/changed-fields.tsx';
+import { nameAuthors, rankWarning, type Warning } from './trust.tsx';
 import { withoutBidiControls } from '../page/elements.tsx';
 import type { PageParts } from '../page/page-context.tsx';
 

@@ -1,26 +1,17 @@
 import { type Change, diffWordsWithSpace } from 'diff';
 import { type ComponentChildren, Fragment, type VNode } from 'preact';
-import { msPerDay } from '../../bot/clock.ts';
-import type { BotId } from '../../bot/id.ts';
-import type { Permission } from '../../bot/invite.ts';
-import type { Locale } from '../../bot/locale.ts';
 import {
   type BotChange,
   type ChangesPage,
-  type AcceptedReview,
   readBotChanges,
-  readLastReview,
-  readTrustChanges,
-  type TrustChange,
   type FieldChange,
   type PageChange,
   type InviteChange,
 } from '../../catalogue/changes/bot-changes.ts';
-import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
-import { useLanguage, type PageParts } from '../page/page-context.tsx';
+import { useLanguage } from '../page/page-context.tsx';
 import { withoutBidiControls, Fact } from '../page/elements.tsx';
 import { namePermissions } from '../page/permissions.tsx';
 
@@ -225,78 +216,3 @@ export function formatFieldName(name: string, text: Messages['text']): string {
 
 /** Fields that only other forms have. */
 const otherFields = new Set(['id', 'locale', 'collection', 'title', 'bots']);
-
-/** The facts about the trust in a bot: recent changes with the names of accounts, and the last review. */
-export interface BotTrust {
-  readonly changes: readonly TrustChange[];
-  readonly review: AcceptedReview | undefined;
-}
-
-/** Reads the facts about the trust in a page of a bot from its history, once per commit. Empty without Git. */
-export async function readBotTrust(
-  { changes: index, authors, cache }: PageParts,
-  id: BotId,
-  locale: Locale,
-): Promise<BotTrust> {
-  const read = async (): Promise<BotTrust> => {
-    const changes = await readTrustChanges(index, id);
-    return { changes, review: await readLastReview(index, id, locale) };
-  };
-  const inputs = [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)];
-  const kept = cache.get(`trust ${id} ${locale}`, read, { inputs, isExact: true });
-  const { changes, review } = await kept.catch((): BotTrust => ({ changes: [], review: undefined }));
-  return { changes: nameAuthors(changes, authors), review };
-}
-
-/** Replaces the ids of accounts in changes by their names. */
-export function nameAuthors(changes: readonly TrustChange[], authors: NamedAccounts): TrustChange[] {
-  return changes.map((change) => {
-    if (change.kind !== 'author') return change;
-    return { ...change, values: change.values.map((account) => nameAccount(authors, account)) };
-  });
-}
-
-type NamedAccounts = Pick<AuthorIndex, 'findProfile'>;
-
-/** Returns the name of an account, or else its id. */
-export function nameAccount(authors: NamedAccounts, account: string): string {
-  return withoutBidiControls(authors.findProfile(account)?.name ?? account);
-}
-
-/** A change in the history of a bot, or a state that it is in since a time. */
-export interface Warning extends Pick<TrustChange, 'values' | 'since'> {
-  /** `gone`: removed from the list. `count`: no count since then. */
-  readonly kind: TrustChange['kind'] | 'gone' | 'blocked' | 'count';
-}
-
-/** The kinds of warnings. */
-const worstFirst = 'administrator permission author bot gone blocked nsfw count source'.split(' ');
-
-/** Returns the place of a warning among all, worst first. */
-export function rankWarning(warning: Warning): number {
-  return worstFirst.indexOf(toWarningKind(warning));
-}
-
-function toWarningKind({ kind, values }: Warning): Warning['kind'] | 'administrator' {
-  return values.includes('administrator') ? 'administrator' : kind;
-}
-
-/** Returns the key and the values of the sentence for a warning. */
-export function toMessage(warning: Warning, { text, day }: Messages) {
-  const shown = warning.values.map((value) => {
-    if (warning.kind !== 'permission') return value;
-    return /^\d/.test(value)
-      ? text('permissions.unknown', { bit: Number(value) })
-      : text(`permission.${value as Permission}`);
-  });
-  const values = { day: day(warning.since), values: shown.join(', ') };
-  return [`changes.${toWarningKind(warning)}`, values] as const;
-}
-
-/** A change that matters for the trust in a bot, as a sentence with its date. */
-export function TrustChangeText({ change }: { readonly change: Warning }): VNode {
-  const language = useLanguage();
-  const isLoud = ['administrator', 'bot', 'gone', 'blocked'].includes(toWarningKind(change));
-  const sentence = language.t(...toMessage(change, language));
-  return isLoud ? <strong class="warning">{sentence}</strong> : <>{sentence}</>;
-}

@@ -18,7 +18,8 @@ import {
   refuseIds,
 } from '../../http/request.ts';
 import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
-import { formatFieldName, nameAccount, toMessage, toShownPages } from '../changes/changed-fields.tsx';
+import { formatFieldName, toShownPages } from '../changes/changed-fields.tsx';
+import { toMessage } from '../bot/trust.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/languages.ts';
@@ -33,7 +34,7 @@ import {
   watchFeedPath,
   sitePaths,
 } from '../page/addresses.ts';
-import { listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
+import { listNamedAuthors, withoutBidiControls, nameAccount } from '../page/elements.tsx';
 import { type ListOwn, type OwnItem, toMessageValues } from './attention.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 import type { PageParts } from '../page/page-context.tsx';

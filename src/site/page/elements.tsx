@@ -229,6 +229,11 @@ export function listNamedAuthors(authors: AuthorIndex, ids: readonly string[]): 
   });
 }
 
+/** Returns the name of an account, or else its id. */
+export function nameAccount(authors: Pick<AuthorIndex, 'findProfile'>, account: string): string {
+  return withoutBidiControls(authors.findProfile(account)?.name ?? account);
+}
+
 interface BylineProps {
   readonly bot: Pick<FilledMainPage, 'authors'>;
   /** The authors who have a name. */
