@@ -7,8 +7,9 @@ import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { Ledge } from '../front/card.tsx';
 import { withParameter } from '../page/addresses.ts';
-import { Breadcrumb, NameLink, PageLinks, withoutBidiControls } from '../page/elements.tsx';
-import { type AddPage, pickPage } from '../page/html-response.ts';
+import { Breadcrumb, NameLink, withoutBidiControls } from '../page/elements.tsx';
+import { PageLinks, pickPage } from '../page/paging.tsx';
+import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { type PageParts, useLanguage } from '../page/page-context.tsx';
 
