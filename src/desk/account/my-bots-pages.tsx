@@ -12,8 +12,8 @@ import {
   NameLink,
   FaultItems,
   toCategoryClass,
-  withoutBidiControls,
 } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { PageLinks, type PageLinksProps, pickPage } from '../../site/page/paging.tsx';
 import { BotLine, Ledge } from '../../site/front/card.tsx';
 import { useLanguage, useVisit, type Viewer } from '../../site/page/page-context.tsx';

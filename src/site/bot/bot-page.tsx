@@ -30,7 +30,8 @@ import {
   toPathInLanguage,
   withLocale,
 } from '../page/addresses.ts';
-import { BotImage, FaultItems, listNamedAuthors, Prose, withoutBidiControls } from '../page/elements.tsx';
+import { BotImage, FaultItems, listNamedAuthors, Prose } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageView, sendOnce } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';

@@ -26,7 +26,6 @@ import {
   CoverImage,
   Breadcrumb,
   Byline,
-  withoutBidiControls,
   CheckMark,
   Fact,
   LinkItem,
@@ -36,6 +35,7 @@ import {
   Avatar,
   toCategoryClass,
 } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { reportAddress } from '../page/layout.tsx';
 import { useLanguage, useVisit } from '../page/page-context.tsx';
 import { PermissionSigns } from '../page/permissions.tsx';

@@ -10,11 +10,11 @@ import { ProblemError } from '../../http/problem.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
-import { escapeXml } from '../../lib/text.ts';
+import { escapeXml, withoutBidiControls } from '../../lib/text.ts';
 import { formatReview, type NamedReview, readBotTrust } from './trust.tsx';
 import type { ListedBot } from '../front/card.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
-import { withoutBidiControls, CopyField } from '../page/elements.tsx';
+import { CopyField } from '../page/elements.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 
 /**

@@ -11,7 +11,8 @@ import {
 } from '../../catalogue/changes/bot-changes.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
-import { nameAccount, withoutBidiControls } from '../page/elements.tsx';
+import { nameAccount } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { type PageParts, useLanguage } from '../page/page-context.tsx';
 
 /** The facts about the trust in a bot: recent changes with the names of accounts, and the last review. */

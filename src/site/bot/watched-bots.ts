@@ -12,7 +12,7 @@ import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import { createFullError, FairQueue } from '../../lib/serial-queue.ts';
 import { nameAuthors, rankWarning, type Warning } from './trust.tsx';
-import { withoutBidiControls } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import type { PageParts } from '../page/page-context.tsx';
 
 /** A bot that somebody watches: listed, removed, or blocked. */

@@ -12,7 +12,8 @@ import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
 import { useLanguage } from '../page/page-context.tsx';
-import { withoutBidiControls, Fact } from '../page/elements.tsx';
+import { Fact } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { namePermissions } from '../page/permissions.tsx';
 
 /** A value that differs, as text. `before` or `after` is empty without a value; both are if the value is not shown. */

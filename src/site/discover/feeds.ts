@@ -34,7 +34,8 @@ import {
   watchFeedPath,
   sitePaths,
 } from '../page/addresses.ts';
-import { listNamedAuthors, withoutBidiControls, nameAccount } from '../page/elements.tsx';
+import { listNamedAuthors, nameAccount } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { type ListOwn, type OwnItem, toMessageValues } from './attention.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 import type { PageParts } from '../page/page-context.tsx';

@@ -2,7 +2,7 @@ import type { Command } from '../../../schemas/types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
 import { type IndexedBot, parseRecord } from '../../catalogue/store/bot-index.ts';
-import { withoutBidiControls } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 
 /** A piece of a bot's page or commands around a word of a search, in the language of the piece. */
 export interface Mention {

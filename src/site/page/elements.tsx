@@ -6,6 +6,7 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type VariantWidth, toVariantPath } from '../../images/store.ts';
 import { directionOf } from '../../bot/locale.ts';
+import { withoutBidiControls } from '../../lib/text.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { ProposedHtml } from '../markdown/markdown.ts';
 import { feedsPath, toAuthorPath, toPathInLanguage } from './addresses.ts';
@@ -126,11 +127,6 @@ export function OwnLink({ href, children }: RenderableProps<{ readonly href: str
       </a>
     </li>
   );
-}
-
-/** Removes the control characters that would change the text direction around a name. */
-export function withoutBidiControls(text: string): string {
-  return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
 }
 
 /** The time since something happened. */
