@@ -39,8 +39,6 @@ import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-c
 import { PermissionLabel } from '../page/permissions.tsx';
 import { addCommandsPage, BotCommands, listUsages, type Usage } from './bot-commands.tsx';
 import {
-  BotFacts,
-  type BotFactsProps,
   BotHead,
   type BotHeadProps,
   BotPanels,
@@ -48,6 +46,7 @@ import {
   type PanelsProps,
   type ShownBot,
 } from './bot-panels.tsx';
+import { BotFacts, type BotFactsProps } from './bot-facts.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 import { formatShareCardAddress } from './share.tsx';
 
