@@ -14,14 +14,8 @@ import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import { readOnlyAdvice } from '../sync/command-commits.ts';
 import { openRemoteState } from '../sync/remote.ts';
-import {
-  type CatalogueOnDisk,
-  ensureConfirmed,
-  formatConfirmation,
-  removeBots,
-  setInBots,
-  withCatalogue,
-} from './change-bots.ts';
+import { ensureConfirmed, formatConfirmation, removeBots, setInBots } from './change-bots.ts';
+import { type CatalogueOnDisk, withCatalogue } from './catalogue-on-disk.ts';
 import { formatJson } from './output.ts';
 
 export interface BotsFlags extends BotSelectors {
