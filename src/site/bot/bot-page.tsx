@@ -16,7 +16,7 @@ import {
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import type { ImagePlace } from '../../images/store.ts';
 import { basePathOf } from '../../lib/network.ts';
-import { readBotTrust } from './trust.tsx';
+import { readBotTrust } from '../changes/trust.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from '../front/front-query.ts';

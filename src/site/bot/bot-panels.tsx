@@ -7,7 +7,7 @@ import { findDefaultLocale } from '../../bot/record.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt } from '../../counts/count-history.ts';
-import { TrustChangeText, formatReview, type NamedReview } from './trust.tsx';
+import { TrustChangeText, formatReview, type NamedReview } from '../changes/trust.tsx';
 import type { ShownCollection } from '../front/collections.ts';
 import {
   editPath,

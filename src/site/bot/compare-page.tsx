@@ -6,7 +6,7 @@ import { alignPermissions, readInvite } from '../../bot/invite.ts';
 import type { TrustChange } from '../../catalogue/changes/bot-changes.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import { readBotTrust, TrustChangeText } from './trust.tsx';
+import { readBotTrust, TrustChangeText } from '../changes/trust.tsx';
 import { BotAvatar, BotName, formatNoCount, type ListedBot } from '../front/card.tsx';
 import { type ListNear, LostPage, type NearBots } from '../front/lost-page.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';

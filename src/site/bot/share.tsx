@@ -11,7 +11,7 @@ import { createDocument, readHeaders, send } from '../../http/representation.ts'
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
 import { escapeXml, withoutBidiControls } from '../../lib/text.ts';
-import { formatReview, type NamedReview, readBotTrust } from './trust.tsx';
+import { formatReview, type NamedReview, readBotTrust } from '../changes/trust.tsx';
 import type { ListedBot } from '../front/card.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
 import { CopyField } from '../page/elements.tsx';

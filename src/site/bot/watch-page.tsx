@@ -4,7 +4,7 @@ import { chooseLocale } from '../../bot/locale.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { maxIds } from '../../catalogue/lists/parameters.ts';
 import { parseQuery, readIds } from '../../http/request.ts';
-import { TrustChangeText } from './trust.tsx';
+import { TrustChangeText } from '../changes/trust.tsx';
 import { BotLine, BotName } from '../front/card.tsx';
 import { toComparePath, toWatchPath, watchFeedPath, watchPath, withParameter } from '../page/addresses.ts';
 import { Avatar, FollowLinks, NameLink } from '../page/elements.tsx';

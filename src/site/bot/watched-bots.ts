@@ -11,7 +11,7 @@ import { type Blocked, findBlocked, nothingBlocked } from '../../catalogue/setti
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import { createFullError, FairQueue } from '../../lib/serial-queue.ts';
-import { nameAuthors, rankWarning, type Warning } from './trust.tsx';
+import { nameAuthors, rankWarning, type Warning } from '../changes/trust.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { PageParts } from '../page/page-context.tsx';
 

@@ -19,7 +19,7 @@ import {
 } from '../../http/request.ts';
 import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
 import { formatFieldName, toShownPages } from '../changes/changed-fields.tsx';
-import { toMessage } from '../bot/trust.tsx';
+import { toMessage } from '../changes/trust.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/languages.ts';
