@@ -190,3 +190,16 @@ const replacements = new Map(
     .map((pair) => pair.split(' ') as [string, string]),
 );
 const replaced = /[łßæœþðđøħıςأإآىة]/gu;
+
+/** Returns the slug that Git hosts make of a heading: "What's new?" becomes `whats-new`. */
+export function toSlug(text: string): string {
+  return text
+    .slice(0, maxSlugLength)
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\s-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-');
+}
+
+const maxSlugLength = 60;
