@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 
 /*
  * Mutation testing: Stryker changes src/ in one small way after another, and names the changes that no test notices. The
- * arguments are folders and files of src/, such as `tokens git/branch/committer.ts git/branch/locks.ts`; without any it is those below.
+ * arguments are folders and files of src/, such as `tokens git/branch/committer.ts`; without any it is those below.
  * `--share 8` changes an eighth of the lines only: 20 lines of every 160, others with each `--offset`.
  * Results are in reports/mutation/: the next run is of what changed in src/ since, and of what was not noticed.
  */
@@ -28,7 +28,8 @@ const places = [
   'counts',
   'git/commit-files.ts',
   'git/branch/committer.ts',
-  'git/branch/locks.ts',
+  'git/branch/git-index.ts',
+  'git/branch/instance-lock.ts',
   'sync',
   'check',
   'proposals',

@@ -1,10 +1,11 @@
 import { fstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { DemoProvider } from '../login/demo-provider.ts';
 import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { UserError } from '../lib/errors.ts';
-import { parseEnvironmentFile, type SettingInForce, SettingReader } from '../lib/setting-reader.ts';
+import { parseEnvironmentFile, SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/text.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';
 import type { RemoteSettings } from '../sync/sync.ts';
@@ -78,11 +79,21 @@ export function loadEnvironmentFile(path: string, warn: (text: string) => void):
   Object.assign(process.env, parseEnvironmentFile(readFileSync(path, 'utf8'), skip));
 }
 
-/** Returns the settings that are set, whether they can be used or not; secrets only as being set. */
-export function listSettingsInForce(env: NodeJS.ProcessEnv = process.env): Map<string, SettingInForce> {
-  const reader = new SettingReader(env);
-  readSettings(reader, env);
-  return reader.listInForce();
+/**
+ * Prints each setting of the service with its default and its meaning, as docs/configuration.md has them, and with the value
+ * that is in force here; secrets only as being set.
+ */
+export function printSettings(): void {
+  const reader = new SettingReader(process.env);
+  readSettings(reader, process.env);
+  const inForce = reader.listInForce();
+  const file = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
+  const entries = readFileSync(file, 'utf8').matchAll(/^- `([A-Z_]+)`, (.+(?:\n {2}.+)*)/gm);
+  for (const [, name = '', text = ''] of entries) {
+    const { value, source } = inForce.get(name) ?? {};
+    const now = value === undefined ? 'the default' : `${value}, from ${source}`;
+    process.stdout.write(`${name}\n  ${text.replaceAll(/\]\([^()]*\)|[`[]/g, '')}\n  now: ${now}\n`);
+  }
 }
 
 function readCatalogueSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {

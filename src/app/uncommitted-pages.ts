@@ -5,8 +5,8 @@ import { formatIsoTime } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { english } from '../bot/locale.ts';
 import { botsFolder, parseFilePath, pathOf } from '../catalogue/page/layout.ts';
-import { listUncommittedFiles } from '../git/history.ts';
-import { findConversion, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { listUncommittedFiles } from '../git/trees.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 
 /** A page that a person has edited in the clone and not committed, so that posts to its bot are refused. */
@@ -39,10 +39,54 @@ export async function findUncommittedPages(
 /** Milliseconds in which the service commits the files that it writes. */
 const commitMs = 5000;
 
-/** Returns what `findConversion` does for the pages of bots. @throws {GitError} */
+/**
+ * Returns a message if Git checks out pages with other bytes than the committed ones, with the command that ends that;
+ * null otherwise. The bytes of such a file differ from the commit's, while `git status` is clean.
+ * @throws {GitError}
+ */
 export async function findPageConversion(repository: Repository): Promise<string | null> {
-  const anyPage = pathOf('0' as BotId, english);
-  return await findConversion(repository, repository.prefix + anyPage);
+  const { folder, prefix, commonDir } = repository;
+  const readSetting = async (name: string): Promise<string> =>
+    (await repository.run(['config', '--default=', '--get', name])).trim().toLowerCase();
+  const attributes = await readAttributes(repository, prefix + pathOf('0' as BotId, english));
+  const [autocrlf, eol] = await Promise.all(['core.autocrlf', 'core.eol'].map(readSetting));
+  const { filter } = attributes;
+  const isFiltered = filter !== '' && (await readSetting(`filter.${filter}.smudge`)) !== '';
+  const cause = isFiltered ? `filter=${filter}` : findCause(attributes, autocrlf, eol);
+  if (cause === null) return null;
+  const file = join(commonDir, 'info/attributes');
+  const fix = `cd ${folder} && git diff --quiet && echo '* ${noConversion}' >>${file} && git ls-files -z | xargs -0 touch && git checkout --quiet .`;
+  return `Git checks out pages with other bytes than they are committed with (${cause}), so posts to their bots are refused: ${fix}`;
+}
+
+const attributeNames = ['text', 'eol', 'ident', 'filter', 'working-tree-encoding'] as const;
+
+const noConversion = '-text -ident -filter -working-tree-encoding';
+
+/** The values of attributes; empty if unspecified. */
+type CheckoutAttributes = Readonly<Record<(typeof attributeNames)[number], string>>;
+
+async function readAttributes(repository: Repository, path: string): Promise<CheckoutAttributes> {
+  const output = (await repository.run(['check-attr', '-z', ...attributeNames, '--', path])).split('\0');
+  const read = (name: string): string => {
+    const value = output[output.indexOf(name) + 1] ?? '';
+    return value === 'unspecified' || (value === 'unset' && name !== 'text') ? '' : value;
+  };
+  return Object.fromEntries(attributeNames.map((name) => [name, read(name)])) as CheckoutAttributes;
+}
+
+/** As `convert.c` of Git decides. */
+function findCause(
+  { text, eol, ident, 'working-tree-encoding': encoding }: CheckoutAttributes,
+  autocrlf: string | undefined,
+  coreEol: string | undefined,
+): string | null {
+  if (ident !== '') return 'ident';
+  if (encoding !== '') return `working-tree-encoding=${encoding}`;
+  if (text === 'unset' || eol === 'lf') return null;
+  if (eol === 'crlf') return 'eol=crlf';
+  if (autocrlf === 'true') return 'core.autocrlf';
+  return coreEol === 'crlf' && text !== '' && autocrlf !== 'input' ? 'core.eol=crlf' : null;
 }
 
 /** Looks for pages with uncommitted edits, at the start and every ten minutes. */

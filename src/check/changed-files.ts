@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { diffTrees, parseRawDiff, rawDiffOptions, type GitFile } from '../git/history.ts';
+import { diffTrees, parseRawDiff, rawDiffOptions, type GitFile } from '../git/trees.ts';
 import { ObjectReader, toKind, submodule } from '../git/objects.ts';
 import { runCommandLineGit, GitError, fetchCommand, maxStallSeconds } from '../git/run-git.ts';
 import { BotshelfError, isError, UserError } from '../lib/errors.ts';

@@ -47,7 +47,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .description(
       'list all settings of the service: environment variables, with their defaults and what is in force here',
     )
-    .action(load(async () => (await import('./serve.ts')).listSettings));
+    .action(load(async () => (await import('../app/config.ts')).printSettings));
   const paths = ['[paths...]', 'files or folders below bots/ (default: all of it)'] as const;
   program
     .command('check')

@@ -14,13 +14,8 @@ import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { readOnlyAdvice } from '../sync/command-commits.ts';
-import {
-  commitChange,
-  ensureConfirmed,
-  formatConfirmation,
-  removeBots,
-  withCatalogue,
-} from './change-bots.ts';
+import { commitChange, ensureConfirmed, formatConfirmation, removeBots } from './change-bots.ts';
+import { withCatalogue } from './catalogue-on-disk.ts';
 
 export interface BlockFlags {
   readonly reason?: string;

@@ -5,7 +5,7 @@ import { asksFor, parsePermission, type Permission } from '../bot/invite.ts';
 import { openLists } from '../catalogue/lists/lists.ts';
 import { filters, listParameters, type ListQuery } from '../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
-import { stateRef } from '../git/repository.ts';
+import { stateRef } from '../git/refs.ts';
 import { removeCredentials } from '../git/run-git.ts';
 import { readParameters } from '../http/request.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
@@ -14,14 +14,8 @@ import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import { readOnlyAdvice } from '../sync/command-commits.ts';
 import { openRemoteState } from '../sync/remote.ts';
-import {
-  type CatalogueOnDisk,
-  ensureConfirmed,
-  formatConfirmation,
-  removeBots,
-  setInBots,
-  withCatalogue,
-} from './change-bots.ts';
+import { ensureConfirmed, formatConfirmation, removeBots, setInBots } from './change-bots.ts';
+import { type CatalogueOnDisk, withCatalogue } from './catalogue-on-disk.ts';
 import { formatJson } from './output.ts';
 
 export interface BotsFlags extends BotSelectors {

@@ -1,69 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CommandConfig, readCommandConfig, readUserName } from '../app/config.ts';
-import { showBots } from '../app/start-messages.ts';
-import { toClockTime } from '../bot/clock.ts';
+import { readUserName } from '../app/config.ts';
 import { type EditedBot, formatChangedBy, formatCommitMessage, toOneLine } from '../bot/commit-message.ts';
-import type { ReadonlyCounts } from '../bot/counts.ts';
-import type { BotId } from '../bot/id.ts';
-import { Catalogue } from '../catalogue/catalogue.ts';
 import { isPage, parseFilePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile, readCommittedPages } from '../catalogue/page/page-file.ts';
 import { withValues, withDefaults } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import type { IndexedBot } from '../catalogue/store/bot-index.ts';
 import { checkProposal } from '../check/check-changes.ts';
-import { CommittedState, createStateRef } from '../counts/state-ref.ts';
-import type { Count } from '../counts/state.ts';
 import { type FilesCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
-import { RepositoryOpener } from '../git/repository.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
-import { createLog, silentLog as log } from '../lib/log.ts';
+import { createLog } from '../lib/log.ts';
 import { formatCount, quoteValue } from '../lib/text.ts';
 import { commitForCommand, notMade } from '../sync/command-commits.ts';
 import { revokeTokens } from '../tokens/tokens.ts';
-import { warn, withProgress } from './output.ts';
+import { warn } from './output.ts';
 import { changeTokens } from './token.ts';
-
-/** The catalogue on disk and the state ref, for a command that may run next to a service. */
-export interface CatalogueOnDisk {
-  readonly config: CommandConfig;
-  readonly catalogue: Catalogue;
-  readonly repositoryOpener: RepositoryOpener;
-  /** Returns the last count of a bot, with the clock's time; undefined without one, or without a repository. */
-  readonly latest: (id: BotId) => Count | undefined;
-  readonly counts: ReadonlyCounts;
-  readonly committed: CommittedState;
-}
-
-/** Reads the catalogue, calls `work` and closes the catalogue. @throws {UserError} if it cannot be read */
-export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<void>): Promise<void> {
-  const config = readCommandConfig();
-  const { catalogue: root, blocked: blockedFile } = config;
-  const repositoryOpener = new RepositoryOpener(root);
-  const hash = await repositoryOpener.hash();
-  const catalogue = new Catalogue({ root, hash, log, snapshot: null, blockedFile });
-  const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
-  const latest = (id: BotId): Count | undefined => {
-    const count = committed.state.count(id);
-    return count && { value: count.value, at: toClockTime(count.at) };
-  };
-  const counts: ReadonlyCounts = {
-    version: 0,
-    count: (id) => latest(id)?.value,
-    growth: () => undefined,
-    reportedAt: (id) => latest(id)?.at,
-  };
-  try {
-    await withProgress(async (show) => {
-      await showBots({ show }, catalogue.store.bots, catalogue.load());
-    });
-    await committed.refresh().catch(() => {});
-    await work({ config, catalogue, repositoryOpener, latest, counts, committed });
-  } finally {
-    await catalogue.close();
-    repositoryOpener.close();
-  }
-}
+import type { CatalogueOnDisk } from './catalogue-on-disk.ts';
 
 export interface ChangeOptions {
   /** The reason, for the commit's message. */

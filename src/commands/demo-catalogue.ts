@@ -23,7 +23,8 @@ import {
   State,
 } from '../counts/state.ts';
 import { type NewFile, type PastCommit, writeHistory, toNewFile } from '../git/commit-files.ts';
-import { readHead, stateRef, updateRefs, RepositoryOpener } from '../git/repository.ts';
+import { RepositoryOpener } from '../git/repository.ts';
+import { readHead, stateRef, updateRefs } from '../git/refs.ts';
 import { ImageIndex, type ImageKind, ImageStore } from '../images/store.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';

@@ -4,7 +4,7 @@ import { readSchema, resolveProperties } from '../bot/schemas.ts';
 import { type IndexedBot, parseRecord } from '../catalogue/store/bot-index.ts';
 import { escapeControls, formatCount, toJsonEscape } from '../lib/text.ts';
 import { codeOf } from '../lib/errors.ts';
-import { withCatalogue } from './change-bots.ts';
+import { withCatalogue } from './catalogue-on-disk.ts';
 import { createProgress, warn } from './output.ts';
 
 export interface ExportOptions {

@@ -13,7 +13,7 @@ import {
   type AttentionItem,
   toMessageValues,
 } from '../site/discover/attention.ts';
-import { withCatalogue } from './change-bots.ts';
+import { withCatalogue } from './catalogue-on-disk.ts';
 import { formatJson } from './output.ts';
 
 /**

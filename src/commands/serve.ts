@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Config, readConfig, listSettingsInForce } from '../app/config.ts';
+import { type Config, readConfig } from '../app/config.ts';
 import type { StartProgress } from '../app/start-messages.ts';
 import { messageOf } from '../lib/errors.ts';
 import { armFailpoint } from '../lib/failpoint.ts';
@@ -87,18 +85,3 @@ class SystemdNotifier {
 }
 
 const statusIntervalMs = 10_000;
-
-/**
- * Prints each setting of the service with its default and its meaning, as docs/configuration.md has them, and with the value
- * that is in force here.
- */
-export function listSettings(): void {
-  const file = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
-  const entries = readFileSync(file, 'utf8').matchAll(/^- `([A-Z_]+)`, (.+(?:\n {2}.+)*)/gm);
-  const inForce = listSettingsInForce();
-  for (const [, name = '', text = ''] of entries) {
-    const { value, source } = inForce.get(name) ?? {};
-    const now = value === undefined ? 'the default' : `${value}, from ${source}`;
-    process.stdout.write(`${name}\n  ${text.replaceAll(/\]\([^()]*\)|[`[]/g, '')}\n  now: ${now}\n`);
-  }
-}

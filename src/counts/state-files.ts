@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { type ObjectReader, parseHeaders, parseTree, toKind, type TreeEntry } from '../git/objects.ts';
-import { type Repository, stateRef } from '../git/repository.ts';
+import type { Repository } from '../git/repository.ts';
+import { stateRef } from '../git/refs.ts';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { parseDayPath } from './state.ts';
 

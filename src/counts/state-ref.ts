@@ -10,19 +10,11 @@ import {
   type RefCommit,
   writeHistory,
 } from '../git/commit-files.ts';
-import { findTreeEntries } from '../git/history.ts';
+import { findTreeEntries } from '../git/trees.ts';
 import { removeLeftovers, wasKilled } from '../git/leftovers.ts';
 import { computeBlobId } from '../git/objects.ts';
-import {
-  createRefConflictError,
-  listRefFolders,
-  readRef,
-  type Repository,
-  type RepositoryOpener,
-  stateRef,
-  toUnavailableError,
-  updateRefs,
-} from '../git/repository.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
+import { createRefConflictError, listRefFolders, readRef, stateRef, updateRefs } from '../git/refs.ts';
 import { type BotshelfError, isError } from '../lib/errors.ts';
 import { fsyncFolders } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,10 +1,11 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fsyncFolders } from '../lib/files.ts';
-import type { GitFile } from './history.ts';
+import type { GitFile } from './trees.ts';
 import { waitForOrphans, wasKilled } from './leftovers.ts';
 import { GitError } from './run-git.ts';
-import { createRefConflictError, readAfterFailure, readRef, type Repository } from './repository.ts';
+import type { Repository } from './repository.ts';
+import { createRefConflictError, readAfterFailure, readRef } from './refs.ts';
 
 /** A file in a new commit: new bytes, an existing blob, or null, which removes it. */
 export type NewFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from './errors.ts';
 
 /** A setting that is set, as people read it. */
-export interface SettingInForce {
+interface SettingInForce {
   readonly value: string;
   readonly source: string;
 }

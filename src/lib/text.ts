@@ -68,6 +68,11 @@ export function escapeXml(text: string): string {
 /** With the flag `u`, half of a surrogate pair is a character of its own. */
 const forbidden = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
+/** Removes the control characters that would change the text direction around a name. */
+export function withoutBidiControls(text: string): string {
+  return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
+}
+
 /**
  * The number of letters to add, remove, replace or swap with the next one to make `b` of `a`; `maxDistance + 1` if it
  * is larger than `maxDistance`.

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeLeftovers } from '../git/leftovers.ts';
-import { readRef, updateRefs, type Repository } from '../git/repository.ts';
+import type { Repository } from '../git/repository.ts';
+import { readRef, updateRefs } from '../git/refs.ts';
 import type { Log } from '../lib/log.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
 import { pushWithRetries, fetchRefs, pushRemote, type Remote, describeRemoteError } from '../sync/remote.ts';

@@ -6,17 +6,10 @@ import { parsePage } from '../catalogue/page/page.ts';
 import { isMainPage } from '../catalogue/page/rules.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { BranchMove, Committer } from '../git/branch/committer.ts';
-import {
-  diffTrees,
-  listFiles,
-  type FileChange,
-  type GitFile,
-  countCommits,
-  isAncestor,
-  mergeBase,
-  readTreeId,
-} from '../git/history.ts';
-import { readRef, type Repository } from '../git/repository.ts';
+import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
+import { diffTrees, listFiles, type FileChange, type GitFile } from '../git/trees.ts';
+import type { Repository } from '../git/repository.ts';
+import { readRef } from '../git/refs.ts';
 import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import { isMergedByKey } from './key-merge.ts';

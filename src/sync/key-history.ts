@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { maxLeadMs, parseCommitTime } from '../bot/clock.ts';
 import type { PageData } from '../catalogue/page/page.ts';
-import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/history.ts';
+import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/trees.ts';
 import type { Repository } from '../git/repository.ts';
 import { parseKeys } from './key-merge.ts';
 

@@ -4,7 +4,7 @@ import type { BotId } from '../bot/id.ts';
 import { parseFilePath } from '../catalogue/page/layout.ts';
 import type { PageData } from '../catalogue/page/page.ts';
 import type { NewFile } from '../git/commit-files.ts';
-import type { GitFile } from '../git/history.ts';
+import type { GitFile } from '../git/trees.ts';
 import type { Repository } from '../git/repository.ts';
 import { findKeyWriter, type KeyWriter, type PageHistory, readPageHistory } from './key-history.ts';
 import { type FileTextVersions, mergeFile, type MergedFile, parseKeys } from './key-merge.ts';

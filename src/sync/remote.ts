@@ -16,14 +16,8 @@ import {
 } from '../counts/state.ts';
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
 import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
-import {
-  findBranch,
-  moveRefs,
-  readRef,
-  stateRef,
-  type Repository,
-  type RepositoryOpener,
-} from '../git/repository.ts';
+import { findBranch, type Repository, type RepositoryOpener } from '../git/repository.ts';
+import { moveRefs, readRef, stateRef } from '../git/refs.ts';
 import { fetchCommand, GitError, isGitFailure, maxStallSeconds } from '../git/run-git.ts';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { retry } from '../lib/retry.ts';

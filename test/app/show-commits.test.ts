@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { showCommits } from '../../src/catalogue/catalogue.ts';
-import type { FileChange } from '../../src/git/history.ts';
+import type { FileChange } from '../../src/git/trees.ts';
 import { eventually } from '../support/eventually.ts';
 
 const commit = 'a'.repeat(40);

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { takeInstanceLock } from '../../src/git/branch/locks.ts';
+import { takeInstanceLock } from '../../src/git/branch/instance-lock.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { takeInstanceLock } from '../../src/git/branch/locks.ts';
+import { takeInstanceLock } from '../../src/git/branch/instance-lock.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attention } from '../../src/site/discover/attention.ts';
-import { takeInstanceLock } from '../../src/git/branch/locks.ts';
+import { takeInstanceLock } from '../../src/git/branch/instance-lock.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';

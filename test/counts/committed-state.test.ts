@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { CommittedState } from '../../src/counts/state-ref.ts';
 import { type BotState } from '../../src/counts/state.ts';
-import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
+import { createRefConflictError, stateRef } from '../../src/git/refs.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { FileRef } from '../support/file-ref.ts';
 import { botId } from '../support/sample.ts';

@@ -6,7 +6,7 @@ import { CountHistory, CountSeries } from '../../src/counts/count-history.ts';
 import { maxBots } from '../../src/counts/state-files.ts';
 import { toDayPath } from '../../src/counts/state.ts';
 import { maxObjectBytes } from '../../src/git/objects.ts';
-import { stateRef } from '../../src/git/repository.ts';
+import { stateRef } from '../../src/git/refs.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { mergeStates } from '../../src/sync/remote.ts';
 import { cleanUp } from '../support/cleanup.ts';

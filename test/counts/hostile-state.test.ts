@@ -4,7 +4,7 @@ import { CountHistory } from '../../src/counts/count-history.ts';
 import { createRefusal, maxBots } from '../../src/counts/state-files.ts';
 import { CommittedState, createStateRef } from '../../src/counts/state-ref.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
-import { stateRef } from '../../src/git/repository.ts';
+import { stateRef } from '../../src/git/refs.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { mergeState, mergeStates } from '../../src/sync/remote.ts';
 import { eventually } from '../support/eventually.ts';

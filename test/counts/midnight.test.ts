@@ -9,7 +9,7 @@ import type { StateStore } from '../../src/counts/state-store.ts';
 import { parseDay, toDay, toDayPath } from '../../src/counts/state.ts';
 import { writeCommit } from '../../src/git/commit-files.ts';
 import { readTreeId } from '../../src/git/history.ts';
-import { stateRef } from '../../src/git/repository.ts';
+import { stateRef } from '../../src/git/refs.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { fetchState } from '../../src/sync/remote.ts';
 import { issueToken } from '../../src/tokens/tokens.ts';

@@ -1,24 +1,13 @@
 import { match, ok, rejects, strictEqual } from 'node:assert/strict';
-import { rmSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { execFileSync } from 'node:child_process';
 import { findGitProcesses } from '../../src/git/leftovers.ts';
 import { GitError } from '../../src/git/run-git.ts';
-import {
-  openRepository,
-  type Repository,
-  RepositoryOpener,
-  readRef,
-  updateRefs,
-  readConfirmedTime,
-  stateRef,
-  findConversion,
-} from '../../src/git/repository.ts';
+import { openRepository, type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { openerOf, openUntilEnd } from '../support/opened.ts';
-import { atTime } from '../support/at-time.ts';
+import { openerOf } from '../support/opened.ts';
 
 describe('git of a repository', () => {
   it('is no success where it was killed by a signal, or failed without a word', async () => {
@@ -131,113 +120,3 @@ async function killGit(repository: Repository, command: string): Promise<void> {
     process.kill(git.pid, 'SIGKILL');
   });
 }
-
-const main = 'refs/heads/main';
-const base = 'refs/botshelf/remote/base';
-
-describe('refs that move together', () => {
-  let repository: Repository;
-  let [from, to] = ['', ''];
-  beforeEach(async () => {
-    const clone = testRepository({ file: 'text' });
-    from = clone.git('rev-parse', 'HEAD');
-    to = clone.git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'Next');
-    repository = await openUntilEnd(clone.folder);
-  });
-  const updates = (): Map<string, { from: string | null; to: string }> =>
-    new Map([
-      [main, { from, to }],
-      [base, { from: null, to }],
-    ]);
-
-  it('have moved where git has moved the first and failed at the second, which is tried again', async () => {
-    let calls = 0;
-    const run: Repository['run'] = async (args, options) => {
-      if (args[0] !== 'update-ref' || ++calls > 1) return await repository.run(args, options);
-      const [first = ''] = String(options?.input).split('update refs/botshelf');
-      await repository.run(args, { ...options, input: first });
-      throw new GitError(args, 128, "fatal: couldn't set 'refs/botshelf/remote/base'");
-    };
-    await updateRefs({ ...repository, run }, updates());
-    strictEqual(await readRef(repository, main), to);
-    strictEqual(await readRef(repository, base), to);
-  });
-
-  it('stay where they are when one of them is elsewhere', async () => {
-    const wrong = new Map([...updates(), [base, { from: to, to: from }]]);
-    await rejects(updateRefs(repository, wrong), { code: 'ref-conflict' });
-    strictEqual(await readRef(repository, main), from);
-  });
-});
-
-const start = 1_700_000_000_000;
-const day = 86_400_000;
-
-describe('the time by which things are deleted for their age', () => {
-  it('is that of the clock where there is no commit', async () => {
-    const { folder, git } = testRepository({ 'a.txt': '1\n' });
-    git('checkout', '-q', '--orphan', 'other');
-    const repository = await openUntilEnd(folder);
-    await atTime(start, async () => strictEqual(await readConfirmedTime(repository), start));
-  });
-
-  it('is at most a day after the newest commit of branch and state', async () => {
-    const { folder, commitAll, git } = testRepository({ 'a.txt': '1\n' });
-    const repository = await openUntilEnd(folder);
-    const [first = ''] = commitAll([{ files: { 'b.txt': '' }, at: start / 1000 }]);
-    const [second = ''] = commitAll([{ files: { 'c.txt': '' }, at: start / 1000 + 1000 }]);
-    git('reset', '-q', '--hard', first);
-    await atTime(start + day, async () => strictEqual(await readConfirmedTime(repository), start + day));
-    await atTime(start + 365 * day, async () => {
-      strictEqual(await readConfirmedTime(repository), start + day);
-      git('update-ref', stateRef, second);
-      strictEqual(await readConfirmedTime(repository), start + day + 1_000_000);
-    });
-  });
-});
-
-const path = 'bots/007/7.en.md';
-const text = 'one\n$Id$\n';
-
-describe('a file that Git checks out with other bytes than it is committed with', () => {
-  for (const [cause, attributes, config] of [
-    ['core.autocrlf', '', ['core.autocrlf', 'true']],
-    ['core.eol=crlf', '* text=auto\n', ['core.eol', 'crlf']],
-    ['eol=crlf', '*.md eol=crlf\n', ['core.autocrlf', 'false']],
-    ['ident', '*.md ident\n', ['core.autocrlf', 'false']],
-    ['working-tree-encoding=UTF-16', '*.md working-tree-encoding=UTF-16\n', ['core.autocrlf', 'false']],
-    ['filter=up', '*.md filter=up\n', ['filter.up.smudge', 'tr o 0']],
-  ] as const) {
-    it(`is named with ${cause}, and the command restores its bytes`, async () => {
-      // Git refuses to add text that is not in the encoding.
-      const isOwn = attributes === '' || cause.startsWith('working-tree-encoding');
-      const { folder, git, status } = testRepository({
-        [path]: text,
-        ...(!isOwn && { '.gitattributes': attributes }),
-      });
-      if (isOwn) writeFileSync(join(folder, '.git/info/attributes'), attributes);
-      git('config', ...config);
-      if (cause === 'filter=up') git('config', 'filter.up.clean', 'tr 0 o');
-      utimesSync(join(folder, path), 0, 0);
-      git('checkout', '-q', '.');
-      strictEqual(readFileSync(join(folder, path), 'latin1') === text, false);
-      const repository = await openUntilEnd(folder);
-      const found = (await findConversion(repository, 'bots/000/0.en.md')) ?? '';
-      match(found, new RegExp(`\\(${cause}\\), so posts to their bots are refused: cd `));
-      execFileSync('sh', ['-c', found.slice(found.lastIndexOf(': ') + 2)]);
-      strictEqual(readFileSync(join(folder, path), 'latin1'), text);
-      strictEqual(status(), '');
-      strictEqual(await findConversion(repository, 'bots/000/0.en.md'), null);
-    });
-  }
-
-  it('is not there with the settings of a catalogue, also where Git is set to convert', async () => {
-    const { folder, git } = testRepository({ '.gitattributes': '* text=auto eol=lf\n', [path]: text });
-    git('config', 'core.autocrlf', 'true');
-    git('config', 'core.eol', 'crlf');
-    strictEqual(await findConversion(await openUntilEnd(folder), path), null);
-    const input = testRepository({ [path]: text });
-    input.git('config', 'core.autocrlf', 'input');
-    strictEqual(await findConversion(await openUntilEnd(input.folder), path), null);
-  });
-});

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
 import { isDayPath, mergeDays, parseDayPath } from '../../src/counts/state.ts';
-import { createRefConflictError, stateRef } from '../../src/git/repository.ts';
+import { createRefConflictError, stateRef } from '../../src/git/refs.ts';
 
 /** A commit of a FileRef. */
 export interface FileCommit {

@@ -5,7 +5,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FilesCommit } from '../../src/git/commit-files.ts';
-import { takeInstanceLock } from '../../src/git/branch/locks.ts';
+import { takeInstanceLock } from '../../src/git/branch/instance-lock.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
 import { commitForCommand } from '../../src/sync/command-commits.ts';
@@ -248,7 +248,7 @@ describe('the commit of a command beside a service', () => {
  * @param respond what it does with a request; undefined for an earlier version, which ends each connection
  */
 async function holdLock({ folder }: TestRepository, respond: string | undefined): Promise<ChildProcess> {
-  const module = new URL('../../src/git/branch/locks.js', import.meta.url).href;
+  const module = new URL('../../src/git/branch/instance-lock.js', import.meta.url).href;
   const git = JSON.stringify(join(folder, '.git'));
   const script =
     respond === undefined

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState, createStateRef } from '../../src/counts/state-ref.ts';
-import { stateRef } from '../../src/git/repository.ts';
+import { stateRef } from '../../src/git/refs.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
 import { mergeState } from '../../src/sync/remote.ts';
 import {

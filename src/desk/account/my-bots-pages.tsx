@@ -6,23 +6,22 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import type { Login } from '../../login/login.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import {
-  PageLinks,
-  type PageLinksProps,
   Fact,
   ActionLink,
   LinkItem,
   NameLink,
   FaultItems,
   toCategoryClass,
-  withoutBidiControls,
 } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
+import { PageLinks, type PageLinksProps, pickPage } from '../../site/page/paging.tsx';
 import { BotLine, Ledge } from '../../site/front/card.tsx';
 import { useLanguage, useVisit, type Viewer } from '../../site/page/page-context.tsx';
 import { Checklist } from '../page/checklist.tsx';
 import { ListedAvatar } from '../page/preview.tsx';
 import { editPath, profileFormPath, toAttentionPath, translatePath } from '../../site/page/addresses.ts';
 import { BlockedNotice } from '../page/message-page.tsx';
-import { sendOnce, pickPage } from '../../site/page/html-response.ts';
+import { sendOnce } from '../../site/page/html-response.ts';
 import { myBotsPath, Layout } from '../../site/page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';
 import type { OwnItem } from '../../site/discover/attention.ts';

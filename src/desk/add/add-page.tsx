@@ -7,7 +7,8 @@ import type { MessageKey } from '../../site/language/messages.tsx';
 import { Shelves } from '../../site/front/shelf-tile.tsx';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import { Step } from '../page/conversation.tsx';
-import { withoutBidiControls, CopyButton, FaultItems } from '../../site/page/elements.tsx';
+import { CopyButton, FaultItems } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import {
   type FieldGroups,
   type FieldName,

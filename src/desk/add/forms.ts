@@ -25,12 +25,12 @@ import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot } from '../../http/request.ts';
 import type { ImageKind } from '../../images/store.ts';
 import { setKeys } from '../../lib/json.ts';
-import { countCharacters } from '../../lib/text.ts';
+import { countCharacters, withoutBidiControls } from '../../lib/text.ts';
 import { type FileTexts, findSubject } from '../../proposals/proposal.ts';
 import type { MessageKey } from '../../site/language/messages.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { profileFormPath, withParameter } from '../../site/page/addresses.ts';
-import { listNamedAuthors, withoutBidiControls } from '../../site/page/elements.tsx';
+import { listNamedAuthors } from '../../site/page/elements.tsx';
 import type { Viewer } from '../../site/page/page-context.tsx';
 import {
   collectionFields,

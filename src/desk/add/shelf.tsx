@@ -6,7 +6,7 @@ import { maxQueryLength } from '../../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { BotAvatar } from '../../site/front/card.tsx';
 import { findMainCategory, type ShelfTileProps } from '../../site/front/shelf-tile.tsx';
-import { withoutBidiControls } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
 import { type FieldTexts, splitWords } from './fields.ts';

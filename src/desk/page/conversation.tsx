@@ -3,7 +3,7 @@ import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { isSubmission, type PastStep, type ProposalStep } from '../../proposals/proposal.ts';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
-import { withoutBidiControls } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 
 /** The steps of a proposal: sent, asked and decided, with their texts. @param props.steps newest first */
 export function Conversation({ steps }: { readonly steps: readonly PastStep[] }): VNode {

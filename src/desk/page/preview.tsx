@@ -2,13 +2,8 @@ import type { VNode } from 'preact';
 import { directionOf } from '../../bot/locale.ts';
 import { Card, type ListedBot } from '../../site/front/card.tsx';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
-import {
-  Avatar,
-  type AvatarProps,
-  Prose,
-  type ProseProps,
-  withoutBidiControls,
-} from '../../site/page/elements.tsx';
+import { Avatar, type AvatarProps, Prose, type ProseProps } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { BriefPermissions } from '../../site/page/permissions.tsx';
 

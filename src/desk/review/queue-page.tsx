@@ -6,14 +6,9 @@ import { useLanguage } from '../../site/page/page-context.tsx';
 import { blockedPath, editPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
 import { ListedAvatar } from '../page/preview.tsx';
-import {
-  NameLink,
-  PageLinks,
-  type PageLinksProps,
-  PostButton,
-  Since,
-  withoutBidiControls,
-} from '../../site/page/elements.tsx';
+import { NameLink, PostButton, Since } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
+import { PageLinks, type PageLinksProps } from '../../site/page/paging.tsx';
 import { Layout } from '../../site/page/layout.tsx';
 import { AttentionList } from './attention-list.tsx';
 import type { Attention } from '../../site/discover/attention.ts';

@@ -11,14 +11,8 @@ import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { editPath, reviewPath, toReviewPath, toSourceAddress } from '../../site/page/addresses.ts';
 import { Conversation, formatReason, Step } from '../page/conversation.tsx';
-import {
-  BackLink,
-  withoutBidiControls,
-  Fact,
-  LinkItem,
-  NameLink,
-  FaultItems,
-} from '../../site/page/elements.tsx';
+import { BackLink, Fact, LinkItem, NameLink, FaultItems } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { Layout } from '../../site/page/layout.tsx';
 import type { RelatedBots, Review } from './reviews.ts';
 

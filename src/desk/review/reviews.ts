@@ -28,13 +28,9 @@ import { TimeSlice, forEachInSlices } from '../../lib/time-slice.ts';
 import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
 import type { ProposalDetails } from '../../proposals/proposals.ts';
 import type { PreviewProps } from '../page/preview.tsx';
-import {
-  nameAccount,
-  type ShownField,
-  type ShownPageChange,
-  toShownPages,
-} from '../../site/changes/changed-fields.tsx';
-import { listNamedAuthors, withoutBidiControls } from '../../site/page/elements.tsx';
+import { type ShownField, type ShownPageChange, toShownPages } from '../../site/changes/changed-fields.tsx';
+import { listNamedAuthors, nameAccount } from '../../site/page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
 
 /** The parts of a proposal that a reviewer sees, except for the rendered pages. */

@@ -1,7 +1,7 @@
 import { BotshelfError, messageOf } from '../../lib/errors.ts';
 import { formatCount } from '../../lib/text.ts';
 import type { NewFile } from '../commit-files.ts';
-import type { FileChange, GitFile } from '../history.ts';
+import type { FileChange, GitFile } from '../trees.ts';
 import { computeBlobId, maxObjectBytes } from '../objects.ts';
 import type { Repository } from '../repository.ts';
 import type { Inspection } from './checkout.ts';

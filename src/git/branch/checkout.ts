@@ -17,7 +17,7 @@ import { BotshelfError, codeOf, isError, messageOf } from '../../lib/errors.ts';
 import { failpoint } from '../../lib/failpoint.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { splitIntoParts } from '../../lib/worker-pool.ts';
-import type { FileChange, GitFile } from '../history.ts';
+import type { FileChange, GitFile } from '../trees.ts';
 import {
   submodule,
   symbolicLink,

@@ -7,19 +7,20 @@ import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { BranchFeed } from './feed.ts';
 import { GitRunner } from '../git-runner.ts';
-import { findTreeEntries } from '../history.ts';
+import { findTreeEntries } from '../trees.ts';
 import {
   askHolder,
   type InstanceLock,
-  isIndexLocked,
   type Respond,
   takeCloneLock,
   takeInstanceLock,
   waitResponse,
-} from './locks.ts';
+} from './instance-lock.ts';
+import { isIndexLocked } from './git-index.ts';
 import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
 import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from '../hosts.ts';
-import { readHead, type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
+import { type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
+import { readHead } from '../refs.ts';
 import type { GitClient } from '../run-git.ts';
 
 /** The clone that a service has for itself. */

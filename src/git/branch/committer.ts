@@ -7,17 +7,15 @@ import type { Log } from '../../lib/log.ts';
 import { LogThrottle, retry } from '../../lib/retry.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { importCommit, toPackFolder } from '../commit-files.ts';
-import { diffTrees, findTreeEntries } from '../history.ts';
+import { diffTrees, findTreeEntries } from '../trees.ts';
 import { removeLeftovers, wasKilled, waitForOrphans } from '../leftovers.ts';
 import {
   ensureNoOperation,
-  readRef,
   type Repository,
   type RepositoryOpener,
   toUnavailableError,
-  listRefFolders,
-  updateRefs,
 } from '../repository.ts';
+import { readRef, listRefFolders, updateRefs } from '../refs.ts';
 import { GitError } from '../run-git.ts';
 import {
   type BatchPlan,

@@ -4,8 +4,10 @@ import { parseCommitTime } from '../../bot/clock.ts';
 import { BotshelfError, messageOf } from '../../lib/errors.ts';
 import { writeAtomically } from '../../lib/files.ts';
 import { FailureLog, type FailureLogOptions } from '../../lib/retry.ts';
-import { isAncestor, isCommit, type FileChange } from '../history.ts';
-import { readRef, findBranch, type Repository, type RepositoryOpener } from '../repository.ts';
+import { isAncestor, isCommit } from '../history.ts';
+import type { FileChange } from '../trees.ts';
+import { findBranch, type Repository, type RepositoryOpener } from '../repository.ts';
+import { readRef } from '../refs.ts';
 
 /** The changes of a commit of a branch. */
 export interface BranchStep {

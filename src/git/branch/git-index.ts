@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ignoreMissing } from '../../lib/errors.ts';
-import { copyWithTime } from '../../lib/files.ts';
-import type { FileChange } from '../history.ts';
+import { existsSync } from 'node:fs';
+import { access, link, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BotshelfError, codeOf, ignoreMissing } from '../../lib/errors.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import { copyWithTime, writeAtomically } from '../../lib/files.ts';
+import { retry } from '../../lib/retry.ts';
+import type { Repository } from '../repository.ts';
 import { isGitFailure } from '../run-git.ts';
-import { isIndexMissing, type Repository } from '../repository.ts';
+import { type FileChange, isIndexMissing } from '../trees.ts';
 
 /** Path → its blob in the index; null if the index does not have the path. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;
@@ -120,4 +124,86 @@ async function removeCopy(repository: Repository): Promise<string> {
 
 function toIndexCopyPath({ staging }: Repository): string {
   return join(staging, 'index');
+}
+
+type LockFolders = Pick<Repository, 'gitDir' | 'staging'>;
+
+/**
+ * Runs `work` with Git's index.lock, which every Git command that changes index, work tree or HEAD takes. A lock of
+ * another process is waited for and never removed.
+ * @param maxWaitMs how long a lock of another process is waited for
+ * @throws {BotshelfError} locked, when another process held it all that time; `work` was not run
+ * @throws a system error
+ */
+export async function withIndexLock<T>(
+  folders: LockFolders,
+  maxWaitMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock = join(folders.gitDir, 'index.lock');
+  const deadline = performance.now() + maxWaitMs;
+  while (!(await takeIndexLock(lock, folders.staging))) {
+    if (performance.now() >= deadline) throw new BotshelfError('locked', held);
+    await sleep(5);
+  }
+  failpoint('index.locked');
+  try {
+    return await work();
+  } finally {
+    const release = async (): Promise<void> => await rm(lock, { force: true });
+    // The next batch takes over a lock that stays.
+    await retry(release, { maxAttempts: 5, delay: (attempt) => 20 * attempt }).catch(() => {});
+  }
+}
+
+/** Whether a git may be writing files of the work tree now: it holds index.lock from before the first to after the last. */
+export function isIndexLocked({ gitDir }: Pick<Repository, 'gitDir'>): boolean {
+  return existsSync(join(gitDir, 'index.lock'));
+}
+
+/** Removes the lock of a killed service, and returns whether there was one. */
+export async function removeStaleIndexLock({ gitDir, staging }: LockFolders): Promise<boolean> {
+  const lock = join(gitDir, 'index.lock');
+  if (!(await isOwnIndexLock(lock, staging))) return false;
+  await rm(lock, { force: true });
+  return true;
+}
+
+/** The first bytes of our index.lock, from the moment it exists; those of git are empty or hold an index. */
+const mark = 'botshelf';
+
+const held =
+  "another Git command holds index.lock in the service's clone: send the change again; if no Git command runs there, a maintainer has to remove the file";
+
+async function takeIndexLock(lock: string, staging: string): Promise<boolean> {
+  const marked = toMarkedFile(staging);
+  for (;;) {
+    try {
+      await link(marked, lock);
+      return true;
+    } catch (error) {
+      const code = codeOf(error);
+      // A lock with our mark is from a failed release: batches run one at a time, and one service runs on a clone.
+      if (code === 'EEXIST') return await isOwnIndexLock(lock, staging);
+      if (code !== 'ENOENT') throw error;
+    }
+    // Git's folder may be gone: the write would create it again.
+    await access(dirname(lock));
+    // Durable before it is linked: the fsync of any other file may bring the link to the disk, and not the bytes.
+    await writeAtomically(marked, `${mark} ${process.pid}\n`, { fsync: 'content' });
+  }
+}
+
+function toMarkedFile(staging: string): string {
+  return join(staging, 'mark');
+}
+
+/** Returns whether a lock has our mark, or is a link to our file, whose bytes a power loss may have taken. */
+async function isOwnIndexLock(lock: string, staging: string): Promise<boolean> {
+  const text = await readFile(lock, 'latin1').catch(() => '');
+  if (text.startsWith(mark)) return true;
+  const [locked, marked] = await Promise.all(
+    [lock, toMarkedFile(staging)].map(async (path) => await stat(path).catch(() => undefined)),
+  );
+  return locked !== undefined && locked.ino === marked?.ino;
 }

@@ -12,13 +12,13 @@ import {
   makeFolder,
 } from '../../lib/files.ts';
 import type { Log } from '../../lib/log.ts';
-import { type FileChange, findTreeEntries } from '../history.ts';
-import { removeStaleIndexLock, withIndexLock } from './locks.ts';
 import { cleanUpAfterCrash, waitForOrphans } from '../leftovers.ts';
 import { toKind } from '../objects.ts';
-import { readHead, findBranch, isIndexMissing, type Repository } from '../repository.ts';
+import { findBranch, type Repository } from '../repository.ts';
+import { isIndexMissing, type FileChange, findTreeEntries } from '../trees.ts';
+import { readHead } from '../refs.ts';
 import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
-import { isIndexDamaged, rebuildIndex } from './git-index.ts';
+import { isIndexDamaged, rebuildIndex, removeStaleIndexLock, withIndexLock } from './git-index.ts';
 
 interface WorkTreeOptions {
   readonly log: Log;

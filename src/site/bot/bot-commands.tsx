@@ -5,11 +5,13 @@ import { maxQueryLength } from '../../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { Ledge } from '../front/card.tsx';
 import { withParameter } from '../page/addresses.ts';
-import { Breadcrumb, NameLink, PageLinks, withoutBidiControls } from '../page/elements.tsx';
-import { type AddPage, pickPage } from '../page/html-response.ts';
+import { Breadcrumb, NameLink } from '../page/elements.tsx';
+import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
+import { PageLinks, pickPage } from '../page/paging.tsx';
 import { type PageParts, useLanguage } from '../page/page-context.tsx';
 
 /** A command as it is used: each subcommand is one. */

@@ -30,7 +30,8 @@ import {
   toPathInLanguage,
   withLocale,
 } from '../page/addresses.ts';
-import { BotImage, FaultItems, listNamedAuthors, Prose, withoutBidiControls } from '../page/elements.tsx';
+import { BotImage, FaultItems, listNamedAuthors, Prose } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageView, sendOnce } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
@@ -38,8 +39,6 @@ import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-c
 import { PermissionLabel } from '../page/permissions.tsx';
 import { addCommandsPage, BotCommands, listUsages, type Usage } from './bot-commands.tsx';
 import {
-  BotFacts,
-  type BotFactsProps,
   BotHead,
   type BotHeadProps,
   BotPanels,
@@ -47,8 +46,9 @@ import {
   type PanelsProps,
   type ShownBot,
 } from './bot-panels.tsx';
+import { BotFacts, type BotFactsProps } from './bot-facts.tsx';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
-import { formatShareCardAddress, nameReviewer } from './share.tsx';
+import { formatShareCardAddress } from './share.tsx';
 
 /** Adds the pages of bots. A path with a bot's name leads to its page, or to a list of all bots of that name. */
 export function addBotPages(addPage: AddPage, parts: PageParts): void {
@@ -92,8 +92,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     const bot = parseRecord(indexed);
     const { name = '', page: text = '' } = bot.contents[locale] ?? {};
     const rendered = await markdown.render({ text, name, images: listPageImages(indexed) });
-    const trust = await readBotTrust(parts, id, locale);
-    const review = nameReviewer(parts, trust);
+    const { changes: trustChanges, review } = await readBotTrust(parts, id, locale);
     const isRead = await countHistory.isRead('recent');
     const today = countHistory.present();
     const languages = [locale, ...facts.locales, site.settings.language, english];
@@ -116,7 +115,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
         screenshots={bot.images.preview.flatMap((url) => parts.findImage(url) ?? [])}
         usages={listUsages(indexed, language.locale)}
         panels={{
-          trustChanges: trust.changes,
+          trustChanges,
           counts: isRead ? countHistory.counts(id, today - chartDays + 1, today) : [],
           sameAuthor: listBotsOfSameAuthor(allAuthors, bot),
           collections: listLinkedCollections(parts, id)

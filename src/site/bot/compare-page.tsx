@@ -11,10 +11,11 @@ import { type ListNear, LostPage, type NearBots } from '../front/lost-page.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress, toWatchPath } from '../page/addresses.ts';
 import { Layout } from '../page/layout.tsx';
-import { Fact, toCategoryClass, withoutBidiControls } from '../page/elements.tsx';
+import { Fact, toCategoryClass } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import type { AddPage, PageView } from '../page/html-response.ts';
 import { listLabelRows } from '../page/permissions.tsx';
-import { useServerCount, useUsage } from './bot-panels.tsx';
+import { useServerCount, useUsage } from './bot-facts.tsx';
 
 /** Adds the page that shows the bots of the parameter `bots` next to each other. They are named by ids or parts of names. */
 export function addComparePage(addPage: AddPage, parts: PageParts, listNear: ListNear): void {

@@ -10,12 +10,11 @@ import { ProblemError } from '../../http/problem.ts';
 import { createDocument, readHeaders, send } from '../../http/representation.ts';
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { type NamedShareCard, toShareCardVersion } from '../../images/share-cards.ts';
-import { escapeXml } from '../../lib/text.ts';
-import { type AcceptedReview, type BotTrust, readBotTrust } from '../changes/trust.tsx';
+import { escapeXml, withoutBidiControls } from '../../lib/text.ts';
+import { formatReview, type NamedReview, readBotTrust } from '../changes/trust.tsx';
 import type { ListedBot } from '../front/card.tsx';
-import type { MessageKey } from '../language/messages.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
-import { withoutBidiControls, CopyField } from '../page/elements.tsx';
+import { CopyField } from '../page/elements.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 
 /**
@@ -30,8 +29,8 @@ export function addShareRoutes(router: Router, parts: PageParts): void {
       throw new ProblemError('not-found', `no images are made here: use ${toBadgePath(bot.id)}`);
     const query = parseQuery(ctx);
     const locale = chooseLocale(bot.facts.locales, site.languages.inAddress(ctx).wanted) as Locale;
-    const trust = await readBotTrust(parts, bot.id, locale);
-    const card = describeShareCard(parts, parseListElement(bot), locale, nameReviewer(parts, trust));
+    const { review } = await readBotTrust(parts, bot.id, locale);
+    const card = describeShareCard(parts, parseListElement(bot), locale, review);
     const isVersion = query.get('v') === toShareCardVersion(card);
     const headers = {
       ...readHeaders,
@@ -58,29 +57,6 @@ export function addShareRoutes(router: Router, parts: PageParts): void {
       },
     });
   });
-}
-
-/** The last review of a bot, with the reviewer's name. */
-export type NamedReview = Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string };
-
-/** Returns the last review of a bot; undefined if it is unknown, or its reviewer has no name. */
-export function nameReviewer(
-  { authors }: Pick<PageParts, 'authors'>,
-  { review }: BotTrust,
-): NamedReview | undefined {
-  const profile = review && authors.findProfile(review.reviewer);
-  return profile && { ...review, reviewer: withoutBidiControls(profile.name) };
-}
-
-/** Returns the two lines of the stamp of a review. @param translate returns a message of the page's language */
-export function formatReview<T>(
-  { reviewer: name, time, changed }: NamedReview,
-  translate: (key: MessageKey, values: Record<'name' | 'day', string>) => T,
-  day: (time: number) => string,
-): [T | string, T | string] {
-  const values = { name, day: day(changed ?? time) };
-  if (changed === undefined) return [translate('bot.reviewed', values), values.day];
-  return [translate('bot.reviewedBy', { name, day: day(time) }), translate('bot.changedSince', values)];
 }
 
 /** Returns the address of a bot's share card in one language. The address changes with the content of the card. */

@@ -5,6 +5,7 @@ import { type Blocked, findBlocked, nothingBlocked } from '../../catalogue/setti
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import { createFullError, FairQueue } from '../../lib/serial-queue.ts';
+import { withoutBidiControls } from '../../lib/text.ts';
 import {
   nameAuthors,
   rankWarning,
@@ -12,7 +13,6 @@ import {
   type TrustChange,
   type Warning,
 } from '../changes/trust.tsx';
-import { withoutBidiControls } from '../page/elements.tsx';
 import type { PageParts } from '../page/page-context.tsx';
 import { readRemovedData, type RemovedAt } from './removed-bot-page.tsx';
 

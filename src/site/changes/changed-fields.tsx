@@ -8,12 +8,12 @@ import {
   type PageChange,
   type InviteChange,
 } from '../../catalogue/changes/bot-changes.ts';
-import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
 import { useLanguage } from '../page/page-context.tsx';
-import { withoutBidiControls, Fact } from '../page/elements.tsx';
+import { Fact } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { namePermissions } from '../page/permissions.tsx';
 
 /** A value that differs, as text. `before` or `after` is empty without a value; both are if the value is not shown. */
@@ -217,8 +217,3 @@ export function formatFieldName(name: string, text: Messages['text']): string {
 
 /** Fields that only other forms have. */
 const otherFields = new Set(['id', 'locale', 'collection', 'title', 'bots']);
-
-/** Returns the name of an account, or else its id. */
-export function nameAccount(authors: Pick<AuthorIndex, 'findProfile'>, account: string): string {
-  return withoutBidiControls(authors.findProfile(account)?.name ?? account);
-}

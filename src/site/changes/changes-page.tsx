@@ -7,10 +7,11 @@ import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-ind
 import { findKnownBot, parseQuery } from '../../http/request.ts';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
-import { withoutBidiControls, Breadcrumb, ActionLink, LinkItem, NameLink } from '../page/elements.tsx';
+import { Breadcrumb, ActionLink, LinkItem, NameLink, nameAccount } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { readShownChanges, ChangedFields, nameAccount, type ShownChanges } from './changed-fields.tsx';
+import { readShownChanges, ChangedFields, type ShownChanges } from './changed-fields.tsx';
 
 /** Adds the page with the changes of a bot. */
 export function addChangesPage(addPage: AddPage, { site, bots, authors, changes: index }: PageParts): void {

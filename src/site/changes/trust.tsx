@@ -9,16 +9,21 @@ import { maxCommits, readMainData, type ReadonlyChanges } from '../../catalogue/
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { PageFile } from '../../catalogue/page/page-file.ts';
 import { isMainPage, isReadable } from '../../catalogue/page/rules.ts';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import type { Messages } from '../language/messages.tsx';
+import type { MessageKey, Messages } from '../language/messages.tsx';
+import { nameAccount } from '../page/elements.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
-import { nameAccount } from './changed-fields.tsx';
 
 /** The facts about the trust in a bot: recent changes with the names of accounts, and the last review. */
-export interface BotTrust {
+interface BotTrust {
   readonly changes: readonly TrustChange[];
-  readonly review: AcceptedReview | undefined;
+  /** Undefined if it is unknown, or its reviewer has no name. */
+  readonly review: NamedReview | undefined;
 }
+
+/** The last review of a bot, with the reviewer's name. */
+export type NamedReview = Omit<AcceptedReview, 'reviewer'> & { readonly reviewer: string };
 
 /** Reads the facts about the trust in a page of a bot from its history, once per commit. Empty without Git. */
 export async function readBotTrust(
@@ -26,14 +31,18 @@ export async function readBotTrust(
   id: BotId,
   locale: Locale,
 ): Promise<BotTrust> {
-  const read = async (): Promise<BotTrust> => {
+  const read = async () => {
     const changes = await readTrustChanges(index, id);
     return { changes, review: await readLastReview(index, id, locale) };
   };
   const inputs = [() => index.stamp(id), () => Math.floor(Date.now() / msPerDay)];
   const kept = cache.get(`trust ${id} ${locale}`, read, { inputs, isExact: true });
-  const { changes, review } = await kept.catch((): BotTrust => ({ changes: [], review: undefined }));
-  return { changes: nameAuthors(changes, authors), review };
+  const { changes = [], review } = (await kept.catch(() => undefined)) ?? {};
+  const profile = review && authors.findProfile(review.reviewer);
+  return {
+    changes: nameAuthors(changes, authors),
+    review: profile && { ...review, reviewer: withoutBidiControls(profile.name) },
+  };
 }
 
 /** Replaces the ids of accounts in changes by their names. */
@@ -83,6 +92,17 @@ export function TrustChangeText({ change }: { readonly change: Warning }): VNode
   const isLoud = ['administrator', 'bot', 'gone', 'blocked'].includes(toWarningKind(change));
   const sentence = language.t(...toMessage(change, language));
   return isLoud ? <strong class="warning">{sentence}</strong> : <>{sentence}</>;
+}
+
+/** Returns the two lines of the stamp of a review. @param translate returns a message of the page's language */
+export function formatReview<T>(
+  { reviewer: name, time, changed }: NamedReview,
+  translate: (key: MessageKey, values: Record<'name' | 'day', string>) => T,
+  day: (time: number) => string,
+): [T | string, T | string] {
+  const values = { name, day: day(changed ?? time) };
+  if (changed === undefined) return [translate('bot.reviewed', values), values.day];
+  return [translate('bot.reviewedBy', { name, day: day(time) }), translate('bot.changedSince', values)];
 }
 
 /** A recent change that matters to people who trust a bot. */

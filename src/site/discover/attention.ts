@@ -18,7 +18,7 @@ import {
 } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
-import { diffTrees } from '../../git/history.ts';
+import { diffTrees } from '../../git/trees.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';

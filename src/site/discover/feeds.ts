@@ -18,7 +18,7 @@ import {
   refuseIds,
 } from '../../http/request.ts';
 import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
-import { formatFieldName, nameAccount, toShownPages } from '../changes/changed-fields.tsx';
+import { formatFieldName, toShownPages } from '../changes/changed-fields.tsx';
 import { toMessage } from '../changes/trust.tsx';
 import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
 import { parseCategory, sorts } from '../front/front-query.ts';
@@ -34,7 +34,8 @@ import {
   watchFeedPath,
   sitePaths,
 } from '../page/addresses.ts';
-import { listNamedAuthors, withoutBidiControls } from '../page/elements.tsx';
+import { listNamedAuthors, nameAccount } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import { type ListOwn, type OwnItem, toMessageValues } from './attention.ts';
 import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 import type { PageParts } from '../page/page-context.tsx';

@@ -6,14 +6,8 @@ import { type Locale, directionOf } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
 import { useLanguage } from '../page/page-context.tsx';
 import type { PageLanguage } from '../language/languages.ts';
-import {
-  withoutBidiControls,
-  Byline,
-  CheckMark,
-  type NameLinkProps,
-  Avatar,
-  toCategoryClass,
-} from '../page/elements.tsx';
+import { Byline, CheckMark, type NameLinkProps, Avatar, toCategoryClass } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import type { Mention } from './mentions.ts';
 
 /** A bot of a list, ready to be shown. */

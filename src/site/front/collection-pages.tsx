@@ -18,12 +18,11 @@ import {
   LinkItem,
   listNamedAuthors,
   type NameLinkProps,
-  PageLinks,
-  type PageLinksProps,
   Prose,
 } from '../page/elements.tsx';
+import { PageLinks, type PageLinksProps, pickPage } from '../page/paging.tsx';
 import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
-import { type AddPage, type PageRequest, type PageView, pickPage } from '../page/html-response.ts';
+import type { AddPage, PageRequest, PageView } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { Cards, Ledge, type ListedBot } from './card.tsx';

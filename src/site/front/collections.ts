@@ -3,7 +3,7 @@ import { type Locale, chooseLocale } from '../../bot/locale.ts';
 import type { Collection, CollectionText } from '../../catalogue/page/side-file.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { withoutBidiControls } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 import type { PageParts } from '../page/page-context.tsx';
 
 /** The parts of the service that pages with collections depend on. */

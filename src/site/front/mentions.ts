@@ -3,7 +3,7 @@ import type { Locale } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
 import { withoutMarkup } from '../../catalogue/search/words.ts';
 import { type IndexedBot, parseRecord } from '../../catalogue/store/bot-index.ts';
-import { withoutBidiControls } from '../page/elements.tsx';
+import { withoutBidiControls } from '../../lib/text.ts';
 
 /** A piece of a bot's page or commands around a word of a search, in the language of the piece. */
 export interface Mention {

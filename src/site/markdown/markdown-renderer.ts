@@ -2,8 +2,8 @@ import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
 import alerts from 'markdown-it-github-alerts';
 import { isError } from '../../lib/errors.ts';
-import { createHtmlError, type Heading, linkHeadings, nameHeadings, serialiseHtml } from './html-tree.ts';
-import { layOutPage, type PageLayout } from './page-layout.ts';
+import { createHtmlError, serialiseHtml } from './html-tree.ts';
+import { type Heading, layOutPage, type PageLayout } from './page-layout.ts';
 import { sanitiseHtml } from './sanitise-html.ts';
 
 /** Untrusted Markdown, and the images that it may show. */
@@ -25,9 +25,7 @@ export interface RenderedMarkdown {
 export function renderMarkdown({ text, name, images }: MarkdownSource): RenderedMarkdown | null {
   try {
     const tree = sanitiseHtml(markdown.render(text));
-    layOutPage(tree, { name, images });
-    const headings = nameHeadings(tree);
-    linkHeadings(tree, name, headings);
+    const headings = layOutPage(tree, { name, images });
     return { html: serialiseHtml(tree), headings };
   } catch (error) {
     if (isError(error, 'html-too-large')) return null;

@@ -3,8 +3,8 @@ import type { LanguageFn } from 'highlight.js';
 import highlighter from 'highlight.js/lib/core';
 import { type ImagePlace, toVariantPath } from '../../images/store.ts';
 import { parseUrl } from '../../lib/network.ts';
+import { toSlug } from '../../lib/text.ts';
 import {
-  listHeadings,
   type Attributes,
   createElement,
   type Element,
@@ -18,6 +18,7 @@ import {
   createTextNode,
   textOf,
 } from './html-tree.ts';
+import { toFootnoteId } from './sanitise-html.ts';
 
 export interface PageLayout {
   /** The name of the bot. A first heading that only repeats it is removed. */
@@ -26,11 +27,20 @@ export interface PageLayout {
   readonly images: Readonly<Record<string, ImagePlace>>;
 }
 
+/** A heading of a text, with the id for links. */
+export interface Heading {
+  readonly id: string;
+  readonly text: string;
+  /** 2 to 6; the highest headings are `h2`. */
+  readonly level: number;
+}
+
 /**
- * Prepares a sanitised tree for the bot page: headings below the page's own, links with `nofollow`, cached copies of
- * images, classes for alignment, scrolling tables and code, emoji in place of their names.
+ * Prepares a sanitised tree for the bot page: headings below the page's own, with ids for links within the page, other
+ * links with `nofollow`, cached copies of images, classes for alignment, scrolling tables and code, emoji in place of their
+ * names. Returns the headings with an id.
  */
-export function layOutPage(tree: Fragment, { name, images }: PageLayout): void {
+export function layOutPage(tree: Fragment, { name, images }: PageLayout): Heading[] {
   dropTitle(tree, name);
   lowerHeadings(tree);
   tree.childNodes = layOut(tree.childNodes, {
@@ -39,6 +49,9 @@ export function layOutPage(tree: Fragment, { name, images }: PageLayout): void {
     inLink: false,
     inCode: false,
   });
+  const headings = nameHeadings(tree);
+  linkHeadings(tree, name, headings);
+  return headings;
 }
 
 interface Place {
@@ -68,6 +81,79 @@ function lowerHeadings(tree: Fragment): void {
     before = Math.min((levels[i] ?? 1) - highest + 2, before + 1, 6);
     heading.tagName = heading.nodeName = `h${before}`;
   });
+}
+
+/** The beginning of a heading's id. Other ids of the page do not begin with it, and slugs have no dot. */
+const prefix = 'page-';
+
+/** Sets the id of each heading from its text, and returns the headings with an id. */
+function nameHeadings(tree: Fragment): Heading[] {
+  const used = new Map<string, number>();
+  return listHeadings(tree.childNodes).flatMap((node) => {
+    const text = textOf(node).trim();
+    const slug = toSlug(text);
+    if (slug === '') return [];
+    const times = (used.get(slug) ?? 0) + 1;
+    used.set(slug, times);
+    const id = `${prefix}${slug}${times === 1 ? '' : `.${times}`}`;
+    node.attrs.push({ name: 'id', value: id });
+    return [{ id, text, level: Number(node.tagName.slice(1)) }];
+  });
+}
+
+/** Returns the headings among and inside these nodes, from top to bottom. */
+function listHeadings(nodes: readonly Node[]): Element[] {
+  return nodes.filter(isElement).flatMap((node) => {
+    const inside = listHeadings(node.childNodes);
+    return /^h[1-6]$/.test(node.tagName) ? [node, ...inside] : inside;
+  });
+}
+
+/**
+ * Points each link within the page to its heading, by the slug that Git hosts make of a heading; some of them join
+ * hyphens. A link to the title or the top leads to the top. A link without a target is replaced by its content.
+ */
+function linkHeadings(tree: Fragment, title: string, headings: readonly Heading[]): void {
+  const ids = new Map(
+    headings.toReversed().flatMap(
+      ({ id }) =>
+        [
+          [joinHyphens(id), id],
+          [id, id],
+        ] as const,
+    ),
+  );
+  const targetOf = (fragment: string): string | undefined => {
+    const slug = toSlug(decodeFragment(fragment));
+    const [, first = slug, number = '0'] = /^(.+)-(\d{1,5})$/.exec(slug) ?? [];
+    const wanted = [`${prefix}${slug}`, `${prefix}${first}.${Number(number) + 1}`];
+    const id = [...wanted, ...wanted.map(joinHyphens)].flatMap((known) => ids.get(known) ?? [])[0];
+    return id ?? (['', 'top', toSlug(title)].includes(slug) ? 'top' : undefined);
+  };
+  const linked = (nodes: readonly Node[]): Node[] =>
+    nodes.flatMap((node) => {
+      if (!isElement(node)) return [node];
+      node.childNodes = linked(node.childNodes);
+      const { href = '', title: hint, id } = readAttributes(node);
+      if (node.tagName !== 'a' || !href.startsWith('#')) return [node];
+      const target = targetOf(href.slice(1)) ?? toFootnoteId(href.slice(1));
+      if (target === undefined) return node.childNodes;
+      setAttributes(node, { href: `#${target}`, title: hint, id });
+      return [node];
+    });
+  tree.childNodes = linked(tree.childNodes);
+}
+
+function decodeFragment(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+function joinHyphens(slug: string): string {
+  return slug.replace(/-+/g, '-');
 }
 
 function layOut(nodes: readonly Node[], place: Place): Node[] {

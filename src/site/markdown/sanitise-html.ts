@@ -13,7 +13,6 @@ import {
   readAttributes,
   serialiseHtml,
   setAttributes,
-  toFootnoteId,
 } from './html-tree.ts';
 
 /**
@@ -32,6 +31,11 @@ export function sanitiseHtml(html: string): Fragment {
     text = written;
   }
   throw createHtmlError();
+}
+
+/** Returns the id of a footnote, or of a reference to it, as markdown-it-footnote writes it. */
+export function toFootnoteId(id = ''): string | undefined {
+  return /^fn(?:ref)?\d{1,4}(?::\d{1,4})?$/.test(id) ? id : undefined;
 }
 
 /** Whether links to this address are allowed: to the web, to mail and within the page. */

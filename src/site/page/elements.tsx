@@ -6,6 +6,7 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { type VariantWidth, toVariantPath } from '../../images/store.ts';
 import { directionOf } from '../../bot/locale.ts';
+import { withoutBidiControls } from '../../lib/text.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { ProposedHtml } from '../markdown/markdown.ts';
 import { feedsPath, toAuthorPath, toPathInLanguage } from './addresses.ts';
@@ -128,11 +129,6 @@ export function OwnLink({ href, children }: RenderableProps<{ readonly href: str
   );
 }
 
-/** Removes the control characters that would change the text direction around a name. */
-export function withoutBidiControls(text: string): string {
-  return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
-}
-
 /** The time since something happened. */
 export function Since({ at }: { readonly at: number }): VNode {
   const { ago } = useLanguage();
@@ -177,56 +173,17 @@ export function CheckMark({ size, label }: { readonly size: number; readonly lab
   );
 }
 
-export interface PageLinksProps {
-  /** The number of this page. */
-  readonly page: number;
-  readonly pages: number;
-  /** Returns the public path of a page. */
-  readonly pathOf: (number: number) => string;
-}
-
-/** Links to the other pages of a list by number. */
-export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null {
-  const { t, text, integer } = useLanguage();
-  if (pages <= 1) return null;
-  return (
-    <nav class="pages" aria-label={text('list.pages')}>
-      {page > 1 && (
-        <a class="button quiet" rel="prev" href={pathOf(page - 1)}>
-          {t('list.previous')}
-        </a>
-      )}
-      <ol>
-        {listShownPages(page, pages).map((number, i, shown) => (
-          <li key={number}>
-            {i > 0 && number - (shown[i - 1] ?? 0) > 1 && <span aria-hidden="true">…</span>}
-            <a href={pathOf(number)} aria-current={number === page ? 'page' : undefined}>
-              {integer(number)}
-            </a>
-          </li>
-        ))}
-      </ol>
-      {page < pages && (
-        <a class="button quiet" rel="next" href={pathOf(page + 1)}>
-          {t('list.next')}
-        </a>
-      )}
-    </nav>
-  );
-}
-
-/** Returns the first page, the last one, and those around this one. */
-function listShownPages(page: number, pages: number): number[] {
-  const numbers = [1, page - 1, page, page + 1, pages];
-  return [...new Set(numbers)].filter((number) => number >= 1 && number <= pages);
-}
-
 /** Returns links to the pages of the authors who have a name, in order. */
 export function listNamedAuthors(authors: AuthorIndex, ids: readonly string[]): NameLinkProps[] {
   return ids.flatMap((id) => {
     const profile = authors.findProfile(id);
     return profile ? [{ path: toAuthorPath(id), name: withoutBidiControls(profile.name) }] : [];
   });
+}
+
+/** Returns the name of an account, or else its id. */
+export function nameAccount(authors: Pick<AuthorIndex, 'findProfile'>, account: string): string {
+  return withoutBidiControls(authors.findProfile(account)?.name ?? account);
 }
 
 interface BylineProps {

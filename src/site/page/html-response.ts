@@ -3,9 +3,7 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { holdsToken } from '../../bot/token.ts';
-import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, setBodyOnce } from '../../http/representation.ts';
-import { parseQuery } from '../../http/request.ts';
 import type { Input } from '../../lib/current-cache.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { PageLanguage } from '../language/languages.ts';
@@ -105,19 +103,3 @@ const pageHeaders = {
   'Referrer-Policy': 'strict-origin-when-cross-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
-
-/** A part of a list. */
-interface PickedPage<T> {
-  readonly page: number;
-  readonly pages: number;
-  readonly shown: readonly T[];
-}
-
-/** Returns the page of a list that the parameter `page` selects, by default the first. @throws {ProblemError} not-found */
-export function pickPage<T>(ctx: Context, all: readonly T[], pageSize = 50): PickedPage<T> {
-  const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
-  const pages = Math.max(1, Math.ceil(all.length / pageSize));
-  if (!(page >= 1 && page <= pages))
-    throw new ProblemError('not-found', `there is no page ${page}: the last one is ${pages}`);
-  return { page, pages, shown: all.slice((page - 1) * pageSize, page * pageSize) };
-}

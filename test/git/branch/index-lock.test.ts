@@ -2,7 +2,7 @@ import { notStrictEqual, rejects, strictEqual, throws } from 'node:assert/strict
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { removeStaleIndexLock, withIndexLock } from '../../../src/git/branch/locks.ts';
+import { removeStaleIndexLock, withIndexLock } from '../../../src/git/branch/git-index.ts';
 import { ensureNoOperation } from '../../../src/git/repository.ts';
 import { committerOn } from '../../support/committing.ts';
 import { setKey } from '../../support/keys.ts';

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isError } from '../../../src/lib/errors.ts';
-import { askHolder, takeCloneLock, takeInstanceLock } from '../../../src/git/branch/locks.ts';
+import { askHolder, takeCloneLock, takeInstanceLock } from '../../../src/git/branch/instance-lock.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { openerOf } from '../../support/opened.ts';
 import { recordedLog } from '../../support/recorded-log.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { BotshelfError } from '../../../src/lib/errors.ts';
-import type { FileChange } from '../../../src/git/history.ts';
+import type { FileChange } from '../../../src/git/trees.ts';
 import type { Repository } from '../../../src/git/repository.ts';
 import { IntentLog, WorkTree } from '../../../src/git/branch/work-tree.ts';
 import { silentLog } from '../../../src/lib/log.ts';

@@ -1,7 +1,7 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stateRef } from '../../../src/git/repository.ts';
+import { stateRef } from '../../../src/git/refs.ts';
 import { checkRemote } from '../../../src/commands/doctor-network.ts';
 import { doctorContext } from '../../support/doctor.ts';
 import { proposalMachine } from '../../support/proposal-machines.ts';

@@ -5,12 +5,12 @@ import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { isError } from '../../../../src/lib/errors.ts';
-import { type InstanceLock, takeInstanceLock } from '../../../../src/git/branch/locks.ts';
+import { type InstanceLock, takeInstanceLock } from '../../../../src/git/branch/instance-lock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 import { needs } from '../../../support/tools.ts';
 
-const module = new URL('../../../../src/git/branch/locks.js', import.meta.url).href;
+const module = new URL('../../../../src/git/branch/instance-lock.js', import.meta.url).href;
 
 /** Takes the lock, says so, and keeps it until its standard input ends. */
 const holding = `

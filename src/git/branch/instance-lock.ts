@@ -1,111 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import {
-  access,
-  chmod,
-  link,
-  readFile,
-  rm,
-  stat,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rmdir,
-} from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BotshelfError, codeOf, ignoreMissing, messageOf, UserError } from '../../lib/errors.ts';
-import { failpoint } from '../../lib/failpoint.ts';
-import { writeAtomically, makeFolder } from '../../lib/files.ts';
+import { codeOf, ignoreMissing, messageOf, UserError } from '../../lib/errors.ts';
+import { makeFolder } from '../../lib/files.ts';
 import type { Log } from '../../lib/log.ts';
-import { retry } from '../../lib/retry.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
-
-type LockFolders = Pick<Repository, 'gitDir' | 'staging'>;
-
-/**
- * Runs `work` with Git's index.lock, which every Git command that changes index, work tree or HEAD takes. A lock of
- * another process is waited for and never removed.
- * @param maxWaitMs how long a lock of another process is waited for
- * @throws {BotshelfError} locked, when another process held it all that time; `work` was not run
- * @throws a system error
- */
-export async function withIndexLock<T>(
-  folders: LockFolders,
-  maxWaitMs: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  const lock = join(folders.gitDir, 'index.lock');
-  const deadline = performance.now() + maxWaitMs;
-  while (!(await takeIndexLock(lock, folders.staging))) {
-    if (performance.now() >= deadline) throw new BotshelfError('locked', held);
-    await sleep(5);
-  }
-  failpoint('index.locked');
-  try {
-    return await work();
-  } finally {
-    const release = async (): Promise<void> => await rm(lock, { force: true });
-    // The next batch takes over a lock that stays.
-    await retry(release, { maxAttempts: 5, delay: (attempt) => 20 * attempt }).catch(() => {});
-  }
-}
-
-/** Whether a git may be writing files of the work tree now: it holds index.lock from before the first to after the last. */
-export function isIndexLocked({ gitDir }: Pick<Repository, 'gitDir'>): boolean {
-  return existsSync(join(gitDir, 'index.lock'));
-}
-
-/** Removes the lock of a killed service, and returns whether there was one. */
-export async function removeStaleIndexLock({ gitDir, staging }: LockFolders): Promise<boolean> {
-  const lock = join(gitDir, 'index.lock');
-  if (!(await isOwnIndexLock(lock, staging))) return false;
-  await rm(lock, { force: true });
-  return true;
-}
-
-/** The first bytes of our index.lock, from the moment it exists; those of git are empty or hold an index. */
-const mark = 'botshelf';
-
-const held =
-  "another Git command holds index.lock in the service's clone: send the change again; if no Git command runs there, a maintainer has to remove the file";
-
-async function takeIndexLock(lock: string, staging: string): Promise<boolean> {
-  const marked = toMarkedFile(staging);
-  for (;;) {
-    try {
-      await link(marked, lock);
-      return true;
-    } catch (error) {
-      const code = codeOf(error);
-      // A lock with our mark is from a failed release: batches run one at a time, and one service runs on a clone.
-      if (code === 'EEXIST') return await isOwnIndexLock(lock, staging);
-      if (code !== 'ENOENT') throw error;
-    }
-    // Git's folder may be gone: the write would create it again.
-    await access(dirname(lock));
-    // Durable before it is linked: the fsync of any other file may bring the link to the disk, and not the bytes.
-    await writeAtomically(marked, `${mark} ${process.pid}\n`, { fsync: 'content' });
-  }
-}
-
-function toMarkedFile(staging: string): string {
-  return join(staging, 'mark');
-}
-
-/** Returns whether a lock has our mark, or is a link to our file, whose bytes a power loss may have taken. */
-async function isOwnIndexLock(lock: string, staging: string): Promise<boolean> {
-  const text = await readFile(lock, 'latin1').catch(() => '');
-  if (text.startsWith(mark)) return true;
-  const [locked, marked] = await Promise.all(
-    [lock, toMarkedFile(staging)].map(async (path) => await stat(path).catch(() => undefined)),
-  );
-  return locked !== undefined && locked.ino === marked?.ino;
-}
 
 /** The right to be the only process that writes to a folder. */
 export interface InstanceLock {
