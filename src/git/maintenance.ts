@@ -5,6 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import { fsyncFolders } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
+import { toPackFolder } from './commit-files.ts';
 import { removePartialPacks } from './leftovers.ts';
 import type { Repository, RepositoryOpener } from './repository.ts';
 
@@ -77,7 +78,7 @@ export class Maintenance {
     // A person's gc does the same work and more.
     if (isGcRunning(commonDir) || isGcRunning(gitDir)) return;
     await removePartialPacks(repository);
-    const packs = (await readdir(packFolder(repository))).filter((name) => name.endsWith('.pack'));
+    const packs = (await readdir(toPackFolder(repository))).filter((name) => name.endsWith('.pack'));
     if (packs.length >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
     await this.#runGit(repository, ['pack-refs', '--all', '--prune']);
     await this.#writeGraph(repository, '--split');
@@ -95,7 +96,7 @@ export class Maintenance {
    * at such a pack before Git 2.42.
    */
   async #indexPacks(repository: Repository): Promise<void> {
-    const folder = packFolder(repository);
+    const folder = toPackFolder(repository);
     const names = new Set(await readdir(folder));
     for (const name of names)
       if (name.endsWith('.pack') && !names.has(name.replace(/pack$/, 'idx')))
@@ -106,7 +107,7 @@ export class Maintenance {
     const few = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m'];
     await this.#runGit(repository, [...few, 'repack', '-q', ...how]);
     repository.objects.renew();
-    await fsyncFolders([packFolder(repository)]);
+    await fsyncFolders([toPackFolder(repository)]);
   }
 
   async #runGit(repository: Repository, args: readonly string[]): Promise<void> {
@@ -125,10 +126,6 @@ const mergeSmallPacks = ['--geometric=2', '-d', '-l'];
 
 /** Puts reachable objects into one pack, and keeps the others in a second one for a day. */
 const keepUnreachable = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
-
-function packFolder({ commonDir }: Repository): string {
-  return join(commonDir, 'objects/pack');
-}
 
 /** Returns whether a `git gc` runs in a folder. As in Git, a gc.pid older than twelve hours is left by a killed gc. */
 function isGcRunning(folder: string): boolean {

@@ -2,8 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toInert } from '../bot/commit-message.ts';
 import { writeCommit } from '../git/commit-files.ts';
 import { readTreeId } from '../git/history.ts';
-import { type GitHostId, type PullsApi, readKeys, gitHosts, guessGitHost } from '../git/hosts.ts';
-import type { RemotePlace } from '../git/hosts.ts';
+import {
+  type GitHostId,
+  gitHosts,
+  guessGitHost,
+  type PullsApi,
+  readKeys,
+  type RemotePlace,
+} from '../git/hosts.ts';
 import { maxStallSeconds } from '../git/run-git.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { BotshelfError, UserError } from '../lib/errors.ts';

@@ -55,7 +55,7 @@ export function addProposalRoutes(router: Router, parts: ProposalParts): void {
     };
     let error: ProposalPageProps['error'] = null;
     if (ctx.method === 'POST') {
-      const form = await readFields(ctx, 'send only the version', 1024);
+      const form = await readFields(ctx, 'send only the version');
       try {
         const version = form.get('version') ?? '';
         const { shared } = await proposals.withdraw(subject, find().proposer.id, version, viewer);
