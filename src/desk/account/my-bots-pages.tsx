@@ -19,10 +19,16 @@ import { BotLine, Ledge } from '../../site/front/card.tsx';
 import { useLanguage, useVisit, type Viewer } from '../../site/page/page-context.tsx';
 import { Checklist } from '../page/checklist.tsx';
 import { ListedAvatar } from '../page/preview.tsx';
-import { editPath, profileFormPath, toAttentionPath, translatePath } from '../../site/page/addresses.ts';
+import {
+  editPath,
+  profileFormPath,
+  toAttentionPath,
+  translatePath,
+  myBotsPath,
+} from '../../site/page/addresses.ts';
 import { BlockedNotice } from '../page/message-page.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
-import { myBotsPath, Layout } from '../../site/page/layout.tsx';
+import { Layout } from '../../site/page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';
 import type { OwnItem } from '../../site/discover/attention.ts';
 import { noteAnswersRead } from './login-pages.tsx';

@@ -29,7 +29,6 @@ import {
   Avatar,
   toCategoryClass,
 } from '../page/elements.tsx';
-import { reportAddress } from '../page/layout.tsx';
 import { useLanguage, useVisit } from '../page/page-context.tsx';
 import { PermissionSigns } from '../page/permissions.tsx';
 import { CountChart } from './count-chart.tsx';
@@ -180,6 +179,12 @@ export function Listing(props: ShownBot): VNode {
       )}
     </section>
   );
+}
+
+/** Returns an address for reports. A mail starts with a subject and the reported address. */
+function reportAddress(address: string, subject: string, about: string): string {
+  if (!address.startsWith('mailto:')) return address;
+  return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`${about}\n\n`)}`;
 }
 
 export interface BotHeadProps extends ShownBot {

@@ -126,6 +126,8 @@ export function translatePath(id: BotId, from?: Locale): string {
   return `/bots/${id}/translate${from === undefined ? '' : `?from=${from}`}`;
 }
 
+/** The page of the logged-in account's bots. */
+export const myBotsPath = '/my-bots';
 /** The form that edits the profile of the logged-in account. */
 export const profileFormPath = '/my-bots/name';
 

@@ -10,6 +10,7 @@ import {
   collectionsPath,
   feedsPath,
   languagePath,
+  myBotsPath,
   watchPath,
   withLocale,
 } from './addresses.ts';
@@ -53,9 +54,6 @@ interface LayoutProps {
   readonly wall?: ComponentChildren;
   readonly children: ComponentChildren;
 }
-
-/** The page of the logged-in account's bots. */
-export const myBotsPath = '/my-bots';
 
 /** A page that the header links to. */
 type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
@@ -292,12 +290,6 @@ export function OperatorContact(): VNode | null {
   if (contact === null) return null;
   const href = toContactAddress(contact);
   return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;
-}
-
-/** Returns an address for reports. A mail starts with a subject and the reported address. */
-export function reportAddress(address: string, subject: string, about: string): string {
-  if (!address.startsWith('mailto:')) return address;
-  return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`${about}\n\n`)}`;
 }
 
 interface SearchFormProps {
