@@ -2,10 +2,11 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { BotListElement } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
-import { type Locale, directionOf } from '../../bot/locale.ts';
+import { chooseLocale, isIn, type Locale, directionOf } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { useLanguage } from '../page/page-context.tsx';
-import type { PageLanguage } from '../language/languages.ts';
+import type { PageLanguage, ReaderLanguages } from '../language/languages.ts';
 import { Byline, CheckMark, type NameLinkProps, Avatar, toCategoryClass } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { Mention } from './mentions.ts';
@@ -26,6 +27,36 @@ export interface ListedBot {
   readonly reportedAt?: number | undefined;
   /** For a bot that has the words of a search only on its page or in its commands: a piece of these; null if unknown. */
   readonly mention?: Mention | null | undefined;
+}
+
+/** A bot in the language of a reader. */
+export interface ShownEntry extends Pick<ListedBot, 'locale' | 'namesLanguage'> {
+  readonly bot: IndexedBot;
+}
+
+/**
+ * Shows each bot in a language of the reader if it has one, else in one in which a search matches it, unless all have
+ * a page in `common`.
+ * @param matched for each bot, the languages in which a search matches it
+ */
+export function showIn(
+  { wanted, known }: ReaderLanguages,
+  bots: readonly IndexedBot[],
+  matched: readonly (readonly Locale[])[] = [],
+  common?: Locale,
+): ShownEntry[] {
+  return bots.map((bot, i) => {
+    const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
+    const found = matched[i] ?? [];
+    const isChosen = isIn(known, [chosen]) || found.includes(chosen);
+    const locale = common ?? (isChosen ? chosen : (found[0] ?? chosen));
+    return { bot, locale, namesLanguage: !isIn(known, [locale]) };
+  });
+}
+
+/** Returns the part of an entry on which a page depends, instead of the many ways to request languages. */
+export function toKey({ bot, ...shown }: ShownEntry): object {
+  return { id: bot.id, ...shown };
 }
 
 interface ListProps {

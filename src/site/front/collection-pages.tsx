@@ -25,7 +25,7 @@ import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head
 import type { AddPage, PageRequest, PageView } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { Cards, Ledge, type ListedBot } from './card.tsx';
+import { Cards, Ledge, type ListedBot, showIn, toKey } from './card.tsx';
 import {
   findCollection,
   findListedBots,
@@ -34,7 +34,8 @@ import {
   minListed,
   type ShownCollection,
 } from './collections.ts';
-import { findReaderLanguages, type FrontLists, showIn, toKey } from './front-list.ts';
+import { type FrontLists } from './front-list.ts';
+import { findReaderLanguages } from '../language/languages.ts';
 import { cardsAtOnce } from './list-page.tsx';
 import { findMainCategory, Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';
 

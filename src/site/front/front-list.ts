@@ -1,17 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Context } from 'koa';
 import type { Category } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
-import { type Locale, chooseLocale, findLanguages, isIn } from '../../bot/locale.ts';
+import { type Locale, isIn } from '../../bot/locale.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
 import { findRankedGrowth, type ListQuery } from '../../catalogue/lists/parameters.ts';
 import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
-import { type PageLanguage, parseLanguageRanges } from '../language/languages.ts';
+import type { ReaderLanguages } from '../language/languages.ts';
 import { listNamedAuthors } from '../page/elements.tsx';
-import type { ListedBot } from './card.tsx';
+import type { ListedBot, ShownEntry } from './card.tsx';
 import {
   formatFrontPath,
   type FrontQuery,
@@ -44,11 +43,6 @@ export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
 /** The number of bots of a list with fewer filters. */
 export interface Wider extends WiderQuery {
   readonly total: number;
-}
-
-/** A bot in the language of a reader. */
-export interface ShownEntry extends Pick<ListedBot, 'locale' | 'namesLanguage'> {
-  readonly bot: IndexedBot;
 }
 
 /** The content of the front page. */
@@ -293,9 +287,9 @@ const fewBots = 24;
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
 
 /**
- * Chooses the first bots of each shelf, in its order, without repeats and without the featured bot: those with a page
- * in a language of the reader and one other, then those in the languages that the reader sees otherwise, then any. A
- * shelf has six bots or three, or is left out. The shelf of all bots has all.
+ * Chooses bots for each shelf, in its order, without repeats and without the featured bot: first those with a page in a
+ * `known` language and one other bot, then those in a `wanted` language, then any. A shelf has six bots or three, or is
+ * left out. The shelf of all bots has all.
  */
 export function chooseShelves(
   { shelves, featured }: Pick<Front, 'shelves' | 'featured'>,
@@ -314,50 +308,4 @@ export function chooseShelves(
     for (const bot of first) shown.add(bot);
     return [{ sort, bots: left.filter((bot) => first.has(bot)) }];
   });
-}
-
-/** The languages of a reader, as language tags of the catalogue. */
-interface ReaderLanguages {
-  /** The languages in which to show bots, best first. */
-  readonly wanted: readonly Locale[];
-  /** The languages that the reader chose in the address, or else in the browser, and that of the interface. */
-  readonly known: readonly Locale[];
-}
-
-/** Returns the reader's languages among those of bots. @param locales the languages of the bots */
-export function findReaderLanguages(
-  ctx: Context,
-  { requested, locale, wanted }: PageLanguage,
-  locales: readonly Locale[],
-): ReaderLanguages {
-  const chosen = requested === undefined ? parseLanguageRanges(ctx.get('Accept-Language')) : [requested];
-  return {
-    wanted: findLanguages([...wanted, locale], locales),
-    known: findLanguages([...chosen, locale], locales),
-  };
-}
-
-/**
- * Shows each bot in a language of the reader if it has one, else in one in which a search matches it, unless all have
- * a page in `common`.
- * @param matched for each bot, the languages in which a search matches it
- */
-export function showIn(
-  { wanted, known }: ReaderLanguages,
-  bots: readonly IndexedBot[],
-  matched: FrontList['matched'] = [],
-  common?: Locale,
-): ShownEntry[] {
-  return bots.map((bot, i) => {
-    const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
-    const found = matched[i] ?? [];
-    const isChosen = isIn(known, [chosen]) || found.includes(chosen);
-    const locale = common ?? (isChosen ? chosen : (found[0] ?? chosen));
-    return { bot, locale, namesLanguage: !isIn(known, [locale]) };
-  });
-}
-
-/** Returns the part of an entry on which a page depends, instead of the many ways to request languages. */
-export function toKey({ bot, ...shown }: ShownEntry): object {
-  return { id: bot.id, ...shown };
 }

@@ -9,16 +9,10 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { BotAvatar, BotLine, BotName, Cards, type ListedBot } from './card.tsx';
+import { BotAvatar, BotLine, BotName, Cards, type ListedBot, showIn, toKey } from './card.tsx';
 import { listLinkedCollections, showCollection } from './collections.ts';
-import {
-  chooseShelves,
-  findReaderLanguages,
-  type FrontLists,
-  type ShelfName,
-  showIn,
-  toKey,
-} from './front-list.ts';
+import { chooseShelves, type FrontLists, type ShelfName } from './front-list.ts';
+import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query.ts';
 import { createListMeta, createListView } from './list-page.tsx';
 import { Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';

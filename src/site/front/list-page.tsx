@@ -4,7 +4,7 @@ import { type Locale, findLanguages } from '../../bot/locale.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/text.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
-import type { PageLanguage } from '../language/languages.ts';
+import { type PageLanguage, findReaderLanguages } from '../language/languages.ts';
 import { categoriesPath, sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { BackLink, FollowLinks } from '../page/elements.tsx';
 import { PageLinks } from '../page/paging.tsx';
@@ -12,16 +12,9 @@ import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } fr
 import type { PageView } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
-import { Cards, Ledge, type ListedBot } from './card.tsx';
+import { Cards, Ledge, type ListedBot, showIn, toKey } from './card.tsx';
 import { EmptyShelf } from './empty-shelf.tsx';
-import {
-  findReaderLanguages,
-  type FrontList,
-  type FrontLists,
-  showIn,
-  toKey,
-  type Wider,
-} from './front-list.ts';
+import { type FrontList, type FrontLists, type Wider } from './front-list.ts';
 import {
   type FrontQuery,
   formatFrontPath,

@@ -3,9 +3,10 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
 import { type Site, useLanguage } from '../page/page-context.tsx';
-import { Cards, type ListedBot } from './card.tsx';
+import { Cards, type ListedBot, showIn } from './card.tsx';
 import { EmptyShelf } from './empty-shelf.tsx';
-import { findReaderLanguages, type FrontLists, showIn } from './front-list.ts';
+import { type FrontLists } from './front-list.ts';
+import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 
 /** Three bots on many servers, for a page without content. */

@@ -1,7 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import type { Category } from '../../../schemas/types.ts';
-import { english, toCanonicalLocale, toLanguage, type Locale, chooseLocale } from '../../bot/locale.ts';
+import {
+  english,
+  toCanonicalLocale,
+  toLanguage,
+  type Locale,
+  chooseLocale,
+  findLanguages,
+} from '../../bot/locale.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
@@ -221,6 +228,27 @@ function readTexts(path: string): MessageTexts | undefined {
  */
 export function listWantedRanges(requested: string | undefined, accepted: string): string[] {
   return [...(requested === undefined ? [] : [requested]), ...parseLanguageRanges(accepted)].slice(0, 20);
+}
+
+/** The languages of a reader, as language tags of the catalogue. */
+export interface ReaderLanguages {
+  /** The languages in which to show bots, best first. */
+  readonly wanted: readonly Locale[];
+  /** The languages that the reader chose in the address, or else in the browser, and that of the interface. */
+  readonly known: readonly Locale[];
+}
+
+/** Returns the reader's languages among those of bots. @param locales the languages of the bots */
+export function findReaderLanguages(
+  ctx: Context,
+  { requested, locale, wanted }: PageLanguage,
+  locales: readonly Locale[],
+): ReaderLanguages {
+  const chosen = requested === undefined ? parseLanguageRanges(ctx.get('Accept-Language')) : [requested];
+  return {
+    wanted: findLanguages([...wanted, locale], locales),
+    known: findLanguages([...chosen, locale], locales),
+  };
 }
 
 /**
