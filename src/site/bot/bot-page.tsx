@@ -3,7 +3,6 @@ import type { VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { toNameSlug } from '../../bot/likeness.ts';
 import { english, type Locale, chooseLocale, findLanguages } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
@@ -47,6 +46,7 @@ import {
   type ShownBot,
 } from './bot-panels.tsx';
 import { BotFacts, type BotFactsProps } from './bot-facts.tsx';
+import { findBotOfName } from './named-bots.ts';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 import { formatShareCardAddress } from './share.tsx';
 
@@ -63,7 +63,7 @@ export function addBotPages(addPage: AddPage, parts: PageParts): void {
   addPage('/bots/:id', async (ctx) => {
     const { id: text = '' } = ctx.params;
     const id = parseBotId(text);
-    const named = id ? undefined : (await readGroups(parts)).named(toNameSlug(text));
+    const named = id ? undefined : await findBotOfName(text, parts);
     if (named) return `/bots/${named.id}${ctx.search}`;
     if (named === null) return formatFrontPath({ ...noQuery, q: text });
     const faults = site.live && id && bots.get(id) === undefined ? store.faultsOf(id) : [];

@@ -1,7 +1,7 @@
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { parseInvite } from '../../bot/invite.ts';
 import { toNameSlug } from '../../bot/likeness.ts';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import type { PageParts } from '../page/page-context.tsx';
@@ -30,6 +30,7 @@ export async function findNamedBots(
     const ids = id === undefined ? await findByName(name, lists, address) : [id];
     found.push({ line, ids });
   }
+  // The client in an invite link may have another id than its bot.
   const clients = new Map<string, BotId>();
   if (found.some(({ ids }) => ids.some((id) => !bots.get(id))))
     await forEachInSlices(await bots.sorted(), ({ id, facts: { oauth } }) => {
@@ -41,10 +42,29 @@ export async function findNamedBots(
   }));
 }
 
+/** Returns the bot whose name has the words of a path, such as `rooks-gambit`; null for several bots, undefined for none. */
+export async function findBotOfName(
+  path: string,
+  { bots, cache }: Pick<PageParts, 'bots' | 'cache'>,
+): Promise<IndexedBot | null | undefined> {
+  const slug = toNameSlug(path);
+  // A path of only digits is an id.
+  if (/^\d*$/.test(slug)) return undefined;
+  const { byName } = await cache.get('names', async () => {
+    const byName = new Map<string, IndexedBot | null>();
+    await forEachInSlices(await bots.sorted(), (bot) => {
+      const name = toNameSlug(bot.facts.name);
+      byName.set(name, byName.has(name) ? null : bot);
+    });
+    return { byName };
+  });
+  return byName.get(slug);
+}
+
 const maxLines = 100;
 const maxLineLength = 300;
 
-/** Returns the id or the name in a line: that of an address, without the number that accounts once had after a name. */
+/** Returns the id in a line, or else the name: the end of an address, or the line without the `#1234` of old accounts. */
 function parseLine(line: string): string {
   const [, address = ''] = /^(?:https?:\/\/)?([\w.-]+\.\w+\/.*)$/i.exec(line) ?? [];
   const { href = '', pathname = '' } = parseUrl(`https://${address}`) ?? {};

@@ -1,6 +1,5 @@
 import type { BotListElement, BotRecord, Category } from '../../../schemas/types.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
-import { toNameSlug } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Author } from '../../catalogue/lists/authors.ts';
 import { type FirstBots, keepFirst } from '../../catalogue/lists/lists.ts';
@@ -13,8 +12,6 @@ import type { PageParts } from '../page/page-context.tsx';
 export interface BotGroups {
   /** Returns the bots on most servers with the same category, language and adult rating as a bot. */
   readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly ComparedBot[];
-  /** Returns the bot whose name has the words of a path, such as `rooks-gambit`; null for several bots, undefined for none. */
-  readonly named: (slug: string) => IndexedBot | null | undefined;
 }
 
 interface ComparedBot {
@@ -73,12 +70,9 @@ const groupSize = 60;
 async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): Promise<BotGroups> {
   // Nested maps: joining the three values to one key would take longer than everything else.
   const [adult, general] = [new Map<Category, Groups>(), new Map<Category, Groups>()];
-  const byName = new Map<string, IndexedBot | null>();
   const countOf = ({ id }: IndexedBot): number => counts.count(id) ?? -1;
   await forEachInSlices(bots, (bot) => {
-    const { name, nsfw, category, locales } = bot.facts;
-    const slug = toNameSlug(name);
-    byName.set(slug, byName.has(slug) ? null : bot);
+    const { nsfw, category, locales } = bot.facts;
     const byCategory = nsfw ? adult : general;
     const groups: Groups = byCategory.get(category) ?? new Map();
     byCategory.set(category, groups);
@@ -96,9 +90,7 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
       return { bot, words: `\n${words.join('\n')}\n` };
     }));
   };
-  // A path of only digits is an id.
-  const named: BotGroups['named'] = (slug) => (/^\d*$/.test(slug) ? undefined : byName.get(slug));
-  return { popular, named };
+  return { popular };
 }
 
 /** The bots of a category by language. */

@@ -58,14 +58,4 @@ describe('the bots that a page leads to', () => {
     const [one, other] = await Promise.all([readGroups(parts), readGroups(parts)]);
     strictEqual(one, other);
   });
-
-  it('are found by a name that one of them has', async () => {
-    bots.set(sampleBot('50', { en: ["Rook's Gambit", 'Plays.'] }));
-    bots.set(sampleBot('51', { en: ['Homer', 'Answers.'] }));
-    bots.set(sampleBot('52', { en: ['homer!', 'Answers.'] }));
-    bots.set(sampleBot('53', { en: ['2048', 'A game.'] }));
-    const { named } = await readGroups({ ...parts, cache: new CurrentCache() });
-    const found = ['rooks-gambit', 'homer', '2048', 'nobody'].map((name) => named(name)?.id ?? named(name));
-    deepStrictEqual(found, ['50', null, undefined, undefined]);
-  });
 });
