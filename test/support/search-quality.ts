@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Category } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
-import { MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../src/catalogue/store/bot-store.ts';
 import { noCounts } from './counts.ts';
 import { listsOf } from './lists.ts';
 import { sampleBot } from './sample-bot.ts';

@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto';
 import type { BotListElement, BotRecord, Category, FullImages } from '../../../schemas/types.ts';
-import { type BotId, compareBotIds } from '../../bot/id.ts';
+import type { BotId } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage, findDefaultLocale } from '../../bot/record.ts';
-import { findFirstPlace } from '../../lib/binary-search.ts';
 import { normalise } from '../../lib/text.ts';
-import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import type { Fault } from '../page/fault.ts';
-import { type FilePlace, folderOf, isPage, pathOf } from '../page/layout.ts';
+import { type FilePlace, isPage, pathOf } from '../page/layout.ts';
 import type { PageFile } from '../page/page-file.ts';
 import { findImages, withDefaults } from '../page/page.ts';
 import { checkFiles, type PageLimits, type ReadablePage } from '../page/rules.ts';
@@ -167,101 +165,6 @@ function packText(text: string): Buffer {
 const slabSize = 64 * 1024;
 let slab = Buffer.allocUnsafeSlow(slabSize);
 let slabUsed = 0;
-
-/** The index as the catalogue writes it. */
-export class MutableBotIndex implements BotIndex {
-  #version = 0;
-  readonly #bots = new Map<BotId, IndexedBot>();
-  /** The sorted array of an earlier version; undefined before the first. */
-  #sorted: readonly IndexedBot[] | undefined;
-  /** Folders whose bots have not been needed yet. */
-  readonly #packed = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
-  #packedSize = 0;
-  #sorting: Promise<void> | undefined;
-  /** Bots that were added, replaced or removed since the version of `#sorted`. */
-  readonly #changed = new Set<BotId>();
-
-  get version(): number {
-    return this.#version;
-  }
-
-  get size(): number {
-    return this.#bots.size + this.#packedSize;
-  }
-
-  get(id: BotId): IndexedBot | undefined {
-    if (this.#packed.size > 0) this.unpack(folderOf(id));
-    return this.#bots.get(id);
-  }
-
-  /** Adds a folder whose bots are unpacked when one of them is first needed. */
-  addPacked(folder: string, size: number, bots: () => readonly IndexedBot[]): void {
-    this.#packed.set(folder, { size, bots });
-    this.#packedSize += size;
-    this.#sorted = undefined;
-    this.#version += 1;
-  }
-
-  /** Unpacks a folder if it is still packed. */
-  unpack(folder: string): void {
-    const packed = this.#packed.get(folder);
-    if (packed === undefined) return;
-    this.#packed.delete(folder);
-    this.#packedSize -= packed.size;
-    for (const bot of packed.bots()) this.#bots.set(bot.id, bot);
-  }
-
-  all(): readonly IndexedBot[] {
-    for (const folder of this.#packed.keys()) this.unpack(folder);
-    if (this.#sorted === undefined) this.#sorted = [...this.#bots.values()].toSorted(compareById);
-    else if (this.#changed.size > 0) this.#sorted = this.#withChanges(this.#sorted);
-    this.#changed.clear();
-    return this.#sorted;
-  }
-
-  async sorted(): Promise<readonly IndexedBot[]> {
-    if (this.#sorted === undefined) await (this.#sorting ??= this.#sort());
-    return this.all();
-  }
-
-  async #sort(): Promise<void> {
-    await forEachInSlices(this.#packed.keys(), (folder) => this.unpack(folder));
-    const sorted = await sortInSlices([...this.#bots.values()], compareById);
-    this.#sorted ??= sorted;
-    this.#sorting = undefined;
-  }
-
-  set(bot: IndexedBot): void {
-    this.unpack(folderOf(bot.id));
-    this.#bots.set(bot.id, bot);
-    this.#changed.add(bot.id);
-    this.#version += 1;
-  }
-
-  delete(id: BotId): void {
-    this.unpack(folderOf(id));
-    if (!this.#bots.delete(id)) return;
-    this.#changed.add(id);
-    this.#version += 1;
-  }
-
-  /** Merges the changed bots into a sorted array: sorting a hundred thousand for one new bot would delay every request by 0.1 s. */
-  #withChanges(before: readonly IndexedBot[]): IndexedBot[] {
-    const parts: (readonly IndexedBot[])[] = [];
-    let end = 0;
-    for (const id of [...this.#changed].toSorted(compareBotIds)) {
-      const place = findFirstPlace(before, (other) => compareBotIds(other.id, id) < 0);
-      const bot = this.#bots.get(id);
-      parts.push(before.slice(end, place), bot ? [bot] : []);
-      end = before[place]?.id === id ? place + 1 : place;
-    }
-    return [...parts, before.slice(end)].flat();
-  }
-}
-
-function compareById(a: IndexedBot, b: IndexedBot): number {
-  return compareBotIds(a.id, b.id);
-}
 
 /** Returns the addresses of the images in all pages of a bot without duplicates, those of the default language first. */
 export function listPageImages(bot: IndexedBot): string[] {

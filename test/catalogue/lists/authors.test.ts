@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import type { Profile } from '../../../src/catalogue/page/side-file.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';

@@ -4,7 +4,7 @@ import { isError } from '../../../src/lib/errors.ts';
 import type { Lists, PageOfBots } from '../../../src/catalogue/lists/lists.ts';
 import { filters, sortKeys } from '../../../src/catalogue/lists/parameters.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { parseListQuery } from '../../../src/http/api/read-routes.ts';
 import { toProblem } from '../../../src/http/problem.ts';
 import { noCounts } from '../../support/counts.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { compareBotIds } from '../../../src/bot/id.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/orders.ts';
 import { sortKeys } from '../../../src/catalogue/lists/parameters.ts';
 import { botId } from '../../support/sample.ts';

@@ -1,6 +1,6 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import type { Category } from '../../../schemas/types.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { TimeSlice } from '../../../src/lib/time-slice.ts';
 import type { QueryReading } from '../../../src/catalogue/search/run-search.ts';

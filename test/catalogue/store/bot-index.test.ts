@@ -1,5 +1,4 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import * as fc from 'fast-check';
 import { assembleRecord, type FilledMainPage, listElement } from '../../../src/bot/record.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
 import {
@@ -8,7 +7,6 @@ import {
   computeElementSize,
   indexBot,
   type IndexedBot,
-  MutableBotIndex,
   listPageImages,
   type BotReading,
   readBot,
@@ -18,7 +16,6 @@ import type { BotRecord } from '../../../schemas/types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
-import { idsOf } from '../../support/lists.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { type Pages, toFiles } from '../../support/page-file.ts';
 
@@ -80,81 +77,6 @@ describe('an indexed bot', () => {
     deepStrictEqual(
       others.map((other) => other === digest),
       [true, false],
-    );
-  });
-});
-
-describe('the index', () => {
-  it('grows its version with each change, returns the same array until then, and never changes one', () => {
-    const index = new MutableBotIndex();
-    index.set(bot('7'));
-    index.set(bot('30'));
-    const [before, { version }] = [index.all(), index];
-    strictEqual(index.all(), before);
-    const copy = [...before];
-    index.set(bot('7', 'Marge'));
-    index.delete(botId('30'));
-    index.delete(botId('30'));
-    index.set(bot('200'));
-    deepStrictEqual([idsOf(index.all()), index.version], [['7', '200'], version + 3]);
-    deepStrictEqual(before, copy);
-  });
-
-  it('lets other work run between the folders that it unpacks for all that wait for its bots', async () => {
-    const index = new MutableBotIndex();
-    const rounds: number[] = [];
-    let round = 0;
-    const turn = setInterval(() => round++);
-    const unpack = (id: string): IndexedBot[] => {
-      const end = performance.now() + 5;
-      while (performance.now() < end);
-      rounds.push(round);
-      return [bot(id)];
-    };
-    for (const id of ['9002', '7001', '8003']) index.addPacked(id.slice(1), 1, () => unpack(id));
-    const [all, again] = await Promise.all([index.sorted(), index.sorted()]);
-    clearInterval(turn);
-    deepStrictEqual(idsOf(all), ['7001', '8003', '9002']);
-    strictEqual(again, all);
-    strictEqual(await index.sorted(), all);
-    strictEqual(new Set(rounds).size, 3);
-  });
-
-  it('is what a map would be, in numeric order, after any changes, also while it is sorted', async () => {
-    const id = fc.constantFrom('0', '1', '01', '2', '10', '9', '190519304972663312', '18446744073709551615');
-    const look = fc.constantFrom('all', 'sort', 'no', 'wait');
-    const change = fc.record({ id, name: fc.constantFrom('a', 'b', null), look });
-    await fc.assert(
-      fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
-        let sorting = Promise.resolve();
-        const index = new MutableBotIndex();
-        const model = new Map<string, IndexedBot>();
-        for (const { id, name, look } of changes) {
-          if (name === null) {
-            model.delete(id);
-            index.delete(botId(id));
-          } else {
-            const changed = bot(id, name);
-            model.set(id, changed);
-            index.set(changed);
-          }
-          if (look === 'all') index.all();
-          if (look === 'sort') sorting = Promise.all([sorting, index.sorted()]).then(() => {});
-          if (look === 'wait') await sorting;
-        }
-        await sorting;
-        const expected = [...model.keys()].toSorted(
-          (a, b) => Number(BigInt(a) - BigInt(b)) || a.length - b.length,
-        );
-        deepStrictEqual(
-          index.all().map(({ id, digest }) => [id, digest]),
-          expected.map((id) => [id, model.get(id)?.digest]),
-        );
-        strictEqual(index.size, model.size);
-        strictEqual(index.get(botId('7')), undefined);
-        for (const [id, last] of model) strictEqual(index.get(botId(id)), last);
-      }),
-      { numRuns: 50 },
     );
   });
 });

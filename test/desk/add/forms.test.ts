@@ -7,7 +7,7 @@ import {
   parseCollectionPage,
   ensureValid,
 } from '../../../src/catalogue/page/side-file.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { type FieldTexts } from '../../../src/desk/add/fields.ts';
 import {
   createForm,

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { findRelated } from '../../../src/desk/review/reviews.ts';
 import { accountId, botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';

@@ -1,7 +1,7 @@
 import { doesNotMatch, match } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import type { VisitorReport } from '../../../src/proposals/visitor-reports.ts';
 import { VisitorReportList } from '../../../src/desk/review/queue-page.tsx';
 import { inEnglish } from '../../support/languages.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Router } from '@koa/router';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { addLatestCountsRoute } from '../../../src/http/api/counts-routes.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { agePages } from '../../support/age-pages.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { findBotOfName } from '../../../src/site/bot/named-bots.ts';
 import { sampleBot } from '../../support/sample-bot.ts';

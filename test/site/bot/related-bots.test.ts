@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { listBotsOfSameAuthor, findSimilarBots, readGroups } from '../../../src/site/bot/related-bots.ts';
 import { noCounts } from '../../support/counts.ts';

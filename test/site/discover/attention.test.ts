@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import type { BotId } from '../../../src/bot/id.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import {
   type Attention,
   type AttentionItem,

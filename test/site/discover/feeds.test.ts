@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { anyCharacter } from '../../support/arbitrary.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
-import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { makeFeed } from '../../../src/site/discover/feeds.ts';
 import { testLanguages } from '../../support/languages.ts';

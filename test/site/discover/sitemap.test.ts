@@ -2,7 +2,8 @@ import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/st
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { type BotIndex, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { type BotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import type { Document } from '../../../src/http/representation.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { readSitemap, type SitemapLimits } from '../../../src/site/discover/sitemap.ts';

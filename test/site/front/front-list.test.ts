@@ -1,7 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
-import { indexBot, MutableBotIndex, parseRecord } from '../../../src/catalogue/store/bot-index.ts';
+import { indexBot, parseRecord } from '../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { chooseShelves, FrontLists, type Shelf, type ShelfName } from '../../../src/site/front/front-list.ts';
 import { noQuery } from '../../../src/site/front/front-query.ts';

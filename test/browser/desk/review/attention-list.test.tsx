@@ -1,7 +1,7 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { renderToString } from 'preact-render-to-string';
-import { MutableBotIndex } from '../../../../src/catalogue/store/bot-index.ts';
+import { MutableBotIndex } from '../../../../src/catalogue/store/bot-store.ts';
 import { AttentionList } from '../../../../src/desk/review/attention-list.tsx';
 import type { Attention, AttentionItem } from '../../../../src/site/discover/attention.ts';
 import { providePage } from '../../../../src/site/page/page-context.tsx';
