@@ -4,8 +4,7 @@ import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { BranchAdvance, CommitEvent } from '../git/branch/feed.ts';
 import { type Clone, restoreFolder } from '../git/branch/clone.ts';
-import { computeBlobId } from '../git/objects.ts';
-import type { Repository, RepositoryOpener } from '../git/repository.ts';
+import type { RepositoryOpener } from '../git/repository.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
 import { type Health, listFaults } from '../lib/health.ts';
@@ -16,8 +15,8 @@ import { ChangeFeed } from './changes/change-feed.ts';
 import { ChangeIndex } from './changes/change-index.ts';
 import { AuthorIndex } from './lists/authors.ts';
 import { type Lists, openLists } from './lists/lists.ts';
-import { botsFolder, parseFilePath, pathOf } from './page/layout.ts';
-import { listTop, readFileText } from './page/page-file.ts';
+import { botsFolder, parseFilePath } from './page/layout.ts';
+import { listTop } from './page/page-file.ts';
 import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
 import { buildSearchIndex } from './search/bot-search.ts';
 import { blockedName, type Blocked, locateBlocked } from './settings/blocked.ts';
@@ -28,7 +27,7 @@ import {
   type CatalogueSettings,
   toSettings,
 } from './settings/settings.ts';
-import type { BotIndex, IndexedBot } from './store/bot-index.ts';
+import type { BotIndex } from './store/bot-index.ts';
 import { BotMirror, type BotMirrorOptions } from './store/bot-mirror.ts';
 import { BotStore } from './store/bot-store.ts';
 import type { FileMirror } from './store/file-mirror.ts';
@@ -232,6 +231,8 @@ interface CatalogueStatus {
  * collections, settings and the block list.
  */
 export class Catalogue {
+  /** The folder that holds `bots/`. */
+  readonly root: string;
   readonly store: BotStore;
   readonly settings: SingleFileMirror<CatalogueSettings>;
   readonly blocked: SingleFileMirror<Blocked | null>;
@@ -239,7 +240,6 @@ export class Catalogue {
   readonly profiles: FolderMirror<Profile>;
   readonly collections: Collections;
   readonly bots: BotMirror;
-  readonly #root: string;
   readonly #mirrors: readonly FileMirror[];
   /** The mirrors of files that commits change. */
   readonly #committed: readonly FileMirror[];
@@ -247,7 +247,7 @@ export class Catalogue {
 
   constructor(options: CatalogueOptions) {
     const { root, log, settingsCopy = null, blockedFile = null, blockedCopy = null } = options;
-    this.#root = root;
+    this.root = root;
     this.store = new BotStore(log);
     const mirrored = { ...options, store: this.store };
     const onChange = (name: string) => () => log.info({}, `${name} has changed and is in force`);
@@ -302,11 +302,11 @@ export class Catalogue {
    */
   async load(): Promise<void> {
     try {
-      listTop(this.#root);
+      listTop(this.root);
       await Promise.all([this.settings.load(), this.blocked.load()]);
       await Promise.all([this.bots.load(), this.profiles.load(), this.collections.load()]);
     } catch (error) {
-      throw toCatalogueError(error, this.#root);
+      throw toCatalogueError(error, this.root);
     }
     if (this.bots.signal.aborted) return;
     this.#ready = true;
@@ -324,28 +324,6 @@ export class Catalogue {
   /** Serves these bytes as the content of files immediately. The caller has committed them. */
   put(contents: ReadonlyMap<string, Buffer>): void {
     for (const mirror of this.#committed) mirror.put(contents);
-  }
-
-  /**
-   * Yields one line of JSON per bot: the record and, in `files`, the path and text of each file in the version that is
-   * served. Skips a file if that version is no longer on disk or in Git.
-   * @param repository undefined without a repository
-   */
-  async *exportLines(
-    bots: readonly IndexedBot[],
-    repository: Pick<Repository, 'hash' | 'objects'> | undefined,
-  ): AsyncGenerator<Buffer> {
-    for (const { id, record, files } of bots) {
-      const texts: { path: string; text: string }[] = [];
-      for (const { locale, sha } of files) {
-        const path = pathOf(id, locale);
-        let text = readFileText(this.#root, path);
-        if (text === undefined || computeBlobId(Buffer.from(text), repository?.hash ?? 'sha1') !== sha)
-          text = (await repository?.objects.readOne(sha).catch(() => undefined))?.content.toString();
-        if (text !== undefined) texts.push({ path, text });
-      }
-      yield Buffer.concat([record.subarray(0, -1), Buffer.from(`,"files":${JSON.stringify(texts)}}\n`)]);
-    }
   }
 
   /** Stops watching, and saves the index for the next start. */

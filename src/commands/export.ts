@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { findDefaultLocale } from '../bot/record.ts';
 import { readSchema, resolveProperties } from '../bot/schemas.ts';
-import { type IndexedBot, parseRecord } from '../catalogue/store/bot-index.ts';
+import { exportLines, type IndexedBot, parseRecord } from '../catalogue/store/bot-index.ts';
 import { escapeControls, formatCount, toJsonEscape } from '../lib/text.ts';
 import { codeOf } from '../lib/errors.ts';
 import { withCatalogue } from './catalogue-on-disk.ts';
@@ -23,7 +23,7 @@ export async function exportBots({ format }: ExportOptions): Promise<void> {
     // On a terminal the printed bots show the progress.
     const progress = process.stdout.isTTY ? null : createProgress(process.stderr);
     let lines = 0;
-    for await (const text of format === 'csv' ? csvRows(bots) : catalogue.exportLines(bots, opened)) {
+    for await (const text of format === 'csv' ? csvRows(bots) : exportLines(catalogue.root, bots, opened)) {
       progress?.show(`${lines++} of ${formatCount(bots.length, 'bot')} exported`);
       if (!process.stdout.write(format === 'csv' ? text : escapeControls(String(text))))
         await once(process.stdout, 'drain');

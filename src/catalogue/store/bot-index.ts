@@ -4,10 +4,12 @@ import type { BotId } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage, findDefaultLocale } from '../../bot/record.ts';
+import { computeBlobId } from '../../git/objects.ts';
+import type { Repository } from '../../git/repository.ts';
 import { normalise } from '../../lib/text.ts';
 import type { Fault } from '../page/fault.ts';
 import { type FilePlace, isPage, pathOf } from '../page/layout.ts';
-import type { PageFile } from '../page/page-file.ts';
+import { type PageFile, readFileText } from '../page/page-file.ts';
 import { findImages, withDefaults } from '../page/page.ts';
 import { checkFiles, type PageLimits, type ReadablePage } from '../page/rules.ts';
 
@@ -99,6 +101,30 @@ export function parseListElement(bot: Pick<IndexedBot, 'record' | 'pages'>): Bot
 /** Returns the number of bytes of the list element as JSON. */
 export function computeElementSize({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): number {
   return pages.reduce((size, place, i) => size + (i % 2 === 0 ? place : -place), record.length);
+}
+
+/**
+ * Yields one line of JSON per bot: the record and, in `files`, the path and text of each file in the version that is
+ * served. Skips a file if that version is no longer on disk or in Git.
+ * @param root the folder that holds `bots/`
+ * @param repository undefined without a repository
+ */
+export async function* exportLines(
+  root: string,
+  bots: readonly IndexedBot[],
+  repository: Pick<Repository, 'hash' | 'objects'> | undefined,
+): AsyncGenerator<Buffer> {
+  for (const { id, record, files } of bots) {
+    const texts: { path: string; text: string }[] = [];
+    for (const { locale, sha } of files) {
+      const path = pathOf(id, locale);
+      let text = readFileText(root, path);
+      if (text === undefined || computeBlobId(Buffer.from(text), repository?.hash ?? 'sha1') !== sha)
+        text = (await repository?.objects.readOne(sha).catch(() => undefined))?.content.toString();
+      if (text !== undefined) texts.push({ path, text });
+    }
+    yield Buffer.concat([record.subarray(0, -1), Buffer.from(`,"files":${JSON.stringify(texts)}}\n`)]);
+  }
 }
 
 /** Returns a record in the form in which it is indexed and served. */

@@ -4,7 +4,7 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { idsParameter } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, exportLines, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { readHead } from '../../git/refs.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import type { OpenImages } from '../../images/images.ts';
@@ -20,7 +20,7 @@ import { createNoHistoryError } from './changes-routes.ts';
 
 interface ExportRouteParts {
   readonly bots: BotIndex;
-  readonly catalogue: Pick<Catalogue, 'exportLines'>;
+  readonly catalogue: Pick<Catalogue, 'root'>;
   readonly repositoryOpener: RepositoryOpener;
   /** Has the last commit that is served. */
   readonly feed: Pick<ChangeFeed, 'tip'>;
@@ -54,7 +54,7 @@ export function addExportRoute(router: Router, parts: ExportRouteParts): void {
       : await cache.get('export', async () => await readExport(() => bots.sorted()));
     const lines = {
       bytes: Number.POSITIVE_INFINITY,
-      read: () => joinToPieces(catalogue.exportLines(all, repositoryOpener.opened)),
+      read: () => joinToPieces(exportLines(catalogue.root, all, repositoryOpener.opened)),
     };
     const isPacked = ctx.path.endsWith('.gz');
     await send(ctx, {

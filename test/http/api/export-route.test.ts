@@ -142,8 +142,15 @@ describe('GET /api/v2/export.ndjson before the last commit is known', () => {
       const [places, cache] = [createExportPlaces(), new CurrentCache()];
       const repositoryOpener = openerOf(folder);
       const settings = () => ({ license: null });
-      const catalogue = { async *exportLines() {} };
-      addExportRoute(router, { bots, catalogue, repositoryOpener, feed, places, cache, settings });
+      addExportRoute(router, {
+        bots,
+        catalogue: { root: folder },
+        repositoryOpener,
+        feed,
+        places,
+        cache,
+        settings,
+      });
       const { send } = await serveHandler(router.routes() as Middleware);
       const read = async (): Promise<unknown[]> => {
         const { status, headers } = await send('GET', '/api/v2/export.ndjson');
