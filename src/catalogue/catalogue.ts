@@ -15,18 +15,12 @@ import { ChangeFeed } from './changes/change-feed.ts';
 import { ChangeIndex } from './changes/change-index.ts';
 import { AuthorIndex } from './lists/authors.ts';
 import { type Lists, openLists } from './lists/lists.ts';
-import { botsFolder, parseFilePath } from './page/layout.ts';
-import { listTop } from './page/page-file.ts';
+import { botsFolder, parseFilePath, listTop } from './page/layout.ts';
 import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
 import { buildSearchIndex } from './search/bot-search.ts';
 import { blockedName, type Blocked, locateBlocked } from './settings/blocked.ts';
-import {
-  settingsName,
-  parseSettings,
-  readFromDisk,
-  type CatalogueSettings,
-  toSettings,
-} from './settings/settings.ts';
+import { settingsName, parseSettings, type CatalogueSettings, toSettings } from './settings/settings.ts';
+import { readFromDisk } from './page/page-file.ts';
 import type { BotIndex } from './store/bot-index.ts';
 import { BotMirror, type BotMirrorOptions } from './store/bot-mirror.ts';
 import { BotStore } from './store/bot-store.ts';

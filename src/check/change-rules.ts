@@ -7,14 +7,13 @@ import { holdsToken, tokenRule } from '../bot/token.ts';
 import { validate, formatPlace } from '../bot/schemas.ts';
 import { compareFaults, createFileFault, findPosition } from '../catalogue/page/fault.ts';
 import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
-import type { PageFile } from '../catalogue/page/page-file.ts';
+import type { PageFile, FileReader } from '../catalogue/page/page-file.ts';
 import { findImages, type Page } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
 import {
   type SettingsReading,
-  type FileReader,
   readSettings,
   type CatalogueSettings,
   settingsName,

@@ -1,8 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { listNumbers } from '../bot/invite.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
-import { botsFolder, gitkeep, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
-import { groupByBot, type PageFile, listTop } from '../catalogue/page/page-file.ts';
+import {
+  botsFolder,
+  gitkeep,
+  isFolderName,
+  strayMessage,
+  groupByBot,
+  listTop,
+} from '../catalogue/page/layout.ts';
+import { type PageFile, createDiskReader } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits, isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import {
   assembleCollections,
@@ -23,7 +30,7 @@ import {
   describeBlocked,
   findBlocked,
 } from '../catalogue/settings/blocked.ts';
-import { readSettings, type SettingsReading, createDiskReader } from '../catalogue/settings/settings.ts';
+import { readSettings, type SettingsReading } from '../catalogue/settings/settings.ts';
 import { type BotIndex, type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
 import { formatCount } from '../lib/text.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';

@@ -2,7 +2,7 @@ import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import { createFileFault } from '../catalogue/page/fault.ts';
-import { botsFolder, type FilePlace, folderOf, pathOf } from '../catalogue/page/layout.ts';
+import { botsFolder, type FilePlace, folderOf, pathOf, groupByBot } from '../catalogue/page/layout.ts';
 import {
   type PageFile,
   readPageFile,
@@ -10,10 +10,10 @@ import {
   notAFile,
   parsePageFile,
   createRefusedPageFile,
-  groupByBot,
+  createDiskReader,
+  type FileReader,
 } from '../catalogue/page/page-file.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
-import { createDiskReader, type FileReader } from '../catalogue/settings/settings.ts';
 import { runCommandLineGit } from '../git/run-git.ts';
 import { ObjectReader, parseTree, toKind, type TreeEntry } from '../git/objects.ts';
 

@@ -3,12 +3,20 @@ import { join } from 'node:path';
 import type { Command } from '../../schemas/types.ts';
 import { readCommandConfig } from '../app/config.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
-import { botsFolder, formatFileName, gitkeep, isFolderName, isPage } from '../catalogue/page/layout.ts';
-import { groupByBot, listTop, readPageFile } from '../catalogue/page/page-file.ts';
+import {
+  botsFolder,
+  formatFileName,
+  gitkeep,
+  isFolderName,
+  isPage,
+  groupByBot,
+  listTop,
+} from '../catalogue/page/layout.ts';
+import { readPageFile, pickCommands, printCommands, createDiskReader } from '../catalogue/page/page-file.ts';
 import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
-import { peopleFolder, pickCommands, printCommands } from '../catalogue/page/side-file.ts';
+import { peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, printBlocked } from '../catalogue/settings/blocked.ts';
-import { createDiskReader, readSettings, settingsName } from '../catalogue/settings/settings.ts';
+import { readSettings, settingsName } from '../catalogue/settings/settings.ts';
 import { toErrorFinding, parseSideFile } from '../check/check.ts';
 import { listNamesInScope, type Scope, createFolderSource, sideFolders } from '../check/source.ts';
 import { writeAtomically } from '../lib/files.ts';

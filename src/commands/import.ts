@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { ImportMap } from '../../schemas/types.ts';
 import { readCommandConfig } from '../app/config.ts';
-import { maxReadSize } from '../catalogue/page/page-file.ts';
+import { maxReadSize, createDiskReader } from '../catalogue/page/page-file.ts';
 import { noLimits } from '../catalogue/page/rules.ts';
 import { ensureValid, parseJsonFile } from '../catalogue/page/side-file.ts';
 import { readBlocked } from '../catalogue/settings/blocked.ts';
-import {
-  createDiskReader,
-  readSettings,
-  chooseNewPageLanguage,
-  toSettings,
-} from '../catalogue/settings/settings.ts';
+import { readSettings, chooseNewPageLanguage, toSettings } from '../catalogue/settings/settings.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { importBots, type ImportOptions, ImportReport } from '../import/import-bots.ts';
 import { suggestMap } from '../import/suggest-map.ts';

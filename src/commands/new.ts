@@ -4,15 +4,10 @@ import type { MainPage, Translation } from '../../schemas/types.ts';
 import { readCommandConfig } from '../app/config.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
-import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
-import { listPages, readPageFile } from '../catalogue/page/page-file.ts';
+import { botsFolder, pathOf, type PagePlace, listPages } from '../catalogue/page/layout.ts';
+import { readPageFile, createDiskReader } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits, placeholders } from '../catalogue/page/rules.ts';
-import {
-  createDiskReader,
-  readSettings,
-  chooseNewPageLanguage,
-  toSettings,
-} from '../catalogue/settings/settings.ts';
+import { readSettings, chooseNewPageLanguage, toSettings } from '../catalogue/settings/settings.ts';
 import { UserError } from '../lib/errors.ts';
 
 /** Creates the file of a new bot, or of another language of a bot, and prints its path. @throws {UserError} */

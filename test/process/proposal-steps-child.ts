@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
-import { readSettings, createDiskReader } from '../../src/catalogue/settings/settings.ts';
+import { readSettings } from '../../src/catalogue/settings/settings.ts';
+import { createDiskReader } from '../../src/catalogue/page/page-file.ts';
 import { Committer } from '../../src/git/branch/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { messageOf } from '../../src/lib/errors.ts';

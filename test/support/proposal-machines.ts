@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
-import { createDiskReader, readSettings } from '../../src/catalogue/settings/settings.ts';
+import { readSettings } from '../../src/catalogue/settings/settings.ts';
+import { createDiskReader } from '../../src/catalogue/page/page-file.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { SerialQueue } from '../../src/lib/serial-queue.ts';
 import { Proposals } from '../../src/proposals/proposals.ts';

@@ -1,11 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
-import {
-  readSettings,
-  createDiskReader,
-  type CatalogueSettings,
-} from '../../src/catalogue/settings/settings.ts';
+import { readSettings, type CatalogueSettings } from '../../src/catalogue/settings/settings.ts';
+import { createDiskReader } from '../../src/catalogue/page/page-file.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import {
   formatOpenRef,

@@ -23,8 +23,9 @@ import {
   isPage,
   parsePlace,
   pathOf,
+  readPageStat,
 } from '../page/layout.ts';
-import { isBlob, type PageFile, readPageStat } from '../page/page-file.ts';
+import { isBlob, type PageFile } from '../page/page-file.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
 import type { BotStore } from '../store/bot-store.ts';
 import type { ReadonlyChanges } from './bot-changes.ts';

@@ -1,5 +1,9 @@
+import { hash } from 'node:crypto';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, parseLocale } from '../../bot/locale.ts';
+import { codeOf } from '../../lib/errors.ts';
 
 /** The folder of the catalogue that holds the bots. */
 export const botsFolder = 'bots';
@@ -91,4 +95,131 @@ export function parseFilePath(path: string, prefix = ''): FilePlace | undefined 
   if (top !== botsFolder || folder === undefined || name === undefined || rest.length > 0) return undefined;
   const place = parsePlace(folder, name);
   return 'id' in place ? place : undefined;
+}
+
+/** The part of a file's stat that changes with its content. */
+export interface FileStat {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly ino: number;
+}
+
+/** Returns the names of all entries of `bots/`, sorted. @throws when `bots/` cannot be read */
+export function listTop(root: string): string[] {
+  return listTopEntries(root)
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+/**
+ * Returns all entries of a folder, unsorted and with their types: a stat per name would delay requests.
+ * @param top `bots`, or a folder next to it
+ * @throws when the folder cannot be read
+ */
+export function listTopEntries(root: string, top = botsFolder): Dirent[] {
+  if (isLink(root, top)) throw new Error(`${top} is a symbolic link: make it a folder`);
+  return readdirSync(join(root, top), { withFileTypes: true }).filter(
+    ({ name }) => name !== gitkeep || !isEmptyFile(join(root, top, gitkeep)),
+  );
+}
+
+/**
+ * Returns the stat of every entry of `bots/<folder>/` by name, sorted; empty if the folder does not exist.
+ * @throws when the folder, or `bots/` itself, cannot be read
+ */
+export function listFolder(root: string, folder: string): Map<string, FileStat> {
+  const path = join(root, botsFolder, folder);
+  const stats = new Map<string, FileStat>();
+  for (const name of listNames(root, folder)) {
+    const stat = readStat(`${path}/${name}`);
+    if (stat) stats.set(name, stat);
+  }
+  return stats;
+}
+
+/** Returns the names of all entries of `bots/<folder>/`, sorted; empty if it does not exist or is a link. @throws as listFolder */
+export function listNames(root: string, folder: string): string[] {
+  const path = join(root, botsFolder, folder);
+  try {
+    if (!isLink(root) && lstatSync(path).isDirectory()) return readdirSync(path).toSorted();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  }
+  // Throws if `bots/` itself is missing.
+  listTop(root);
+  return [];
+}
+
+/** Returns the places of a bot's pages. @throws as listFolder */
+export function listPages(root: string, id: BotId): readonly PagePlace[] {
+  const folder = folderOf(id);
+  return (groupByBot(folder, listNames(root, folder)).bots.get(id) ?? []).filter(isPage);
+}
+
+/** Whether a path below `root` is a folder, without links in the path. Returns false on errors. */
+export function isFolder(root: string, path: string): boolean {
+  try {
+    const parts = path.split('/');
+    return parts.every((_, i) => lstatSync(join(root, ...parts.slice(0, i + 1))).isDirectory());
+  } catch {
+    return false;
+  }
+}
+
+/** Groups a folder's names by bot. `misplaced` has the names that the layout does not allow. */
+export function groupByBot(
+  folder: string,
+  names: Iterable<string>,
+): {
+  readonly bots: ReadonlyMap<BotId, readonly FilePlace[]>;
+  readonly misplaced: ReadonlyMap<string, PlaceFault>;
+} {
+  const bots = new Map<BotId, FilePlace[]>();
+  const misplaced = new Map<string, PlaceFault>();
+  for (const name of names) {
+    const place = parsePlace(folder, name);
+    if ('rule' in place) {
+      misplaced.set(name, place);
+      continue;
+    }
+    const places = bots.get(place.id);
+    if (places) places.push(place);
+    else bots.set(place.id, [place]);
+  }
+  return { bots, misplaced };
+}
+
+/** Returns the stat of the file at a place; undefined if it does not exist. */
+export function readPageStat(root: string, { id, locale }: FilePlace): FileStat | undefined {
+  return readStat(join(root, pathOf(id, locale)));
+}
+
+/** Returns the stat of a file; undefined if it does not exist. */
+export function readStat(path: string): FileStat | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat && { size: stat.size, mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, ino: stat.ino };
+}
+
+export function isSameFileStat(a: FileStat, b: FileStat): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino;
+}
+
+/** Returns a hash of the names and stats of a folder, in any order. */
+export function computeFingerprint(stats: ReadonlyMap<string, FileStat>): string {
+  const lines = [...stats].map(
+    ([name, { size, mtimeMs, ctimeMs, ino }]) => `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}\n`,
+  );
+  return hash('sha1', lines.toSorted().join(''), 'base64url');
+}
+
+/** Whether a folder in `root` is a symbolic link, which may point anywhere. */
+function isLink(root: string, top = botsFolder): boolean {
+  return lstatSync(join(root, top), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
+function isEmptyFile(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size === 0;
 }

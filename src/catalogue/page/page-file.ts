@@ -1,35 +1,16 @@
-import { hash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readSync,
-  type Dirent,
-  lstatSync,
-  readdirSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import type { Command } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
+import { readSchema, resolveProperties, type SchemaDocument } from '../../bot/schemas.ts';
 import { computeBlobId, type HashName, parseTree } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
 import { type Fault, createFileFault } from './fault.ts';
-import {
-  pathOf,
-  type FilePlace,
-  type PagePlace,
-  botsFolder,
-  folderOf,
-  gitkeep,
-  isPage,
-  parseFilePath,
-  type PlaceFault,
-  parsePlace,
-} from './layout.ts';
+import { pathOf, type FilePlace, botsFolder, folderOf, isPage, parseFilePath } from './layout.ts';
 import { maxFileSize, type Page, type ParsedPage, parsePage } from './page.ts';
-import { maxCommandDepth, parseJsonFile } from './side-file.ts';
+import { parseJsonFile } from './side-file.ts';
 
 /**
  * A page or a commands file as it was read. `page` is undefined if the file cannot be parsed. For commands,
@@ -58,11 +39,7 @@ export function readPageFile(root: string, place: FilePlace, hash: HashName = 's
 }
 
 /** Parses a file like readPageFile, from the result of readRegularFile. */
-export function toPageFile(
-  place: FilePlace,
-  reading: Buffer | string | undefined,
-  hash: HashName,
-): PageFile | undefined {
+export function toPageFile(place: FilePlace, reading: FileReading, hash: HashName): PageFile | undefined {
   if (typeof reading !== 'string') return reading && parsePageFile(place, reading, hash);
   return createRefusedPageFile(
     place,
@@ -126,11 +103,14 @@ export const maxReadSize = 1024 * 1024;
 /** Reused for every read. One byte more than allowed shows that a file is too large. */
 const buffer = Buffer.allocUnsafeSlow(maxReadSize + 1);
 
+/** The result of reading a file: its bytes, or why it cannot be read; undefined if it does not exist. */
+export type FileReading = Buffer | string | undefined;
+
 /**
  * Reads a file: returns its bytes, why it cannot be read, or undefined if it does not exist. The bytes are at most one
  * more than `maxReadSize`, and valid until the next call.
  */
-export function readRegularFile(absolute: string): Buffer | string | undefined {
+export function readRegularFile(absolute: string): FileReading {
   let descriptor: number;
   try {
     descriptor = openSync(absolute, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -171,65 +151,27 @@ function describeReadError(error: unknown): string | undefined {
   }
 }
 
-/** The part of a file's stat that changes with its content. */
-export interface FileStat {
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-  readonly ino: number;
+/** Reads a file of the catalogue's repository by its path relative to the settings. Follows no links. */
+export type FileReader = (path: string) => Promise<FileReading>;
+
+/** Returns a reader of the files of a catalogue on disk. */
+export function createDiskReader(root: string): FileReader {
+  // oxlint-disable-next-line typescript/require-await -- others read from Git
+  return async (path) => readFromDisk(root, path);
 }
 
-/** Returns the names of all entries of `bots/`, sorted. @throws when `bots/` cannot be read */
-export function listTop(root: string): string[] {
-  return listTopEntries(root)
-    .map(({ name }) => name)
-    .toSorted();
-}
-
-/**
- * Returns all entries of a folder, unsorted and with their types: a stat per name would delay requests.
- * @param top `bots`, or a folder next to it
- * @throws when the folder cannot be read
- */
-export function listTopEntries(root: string, top = botsFolder): Dirent[] {
-  if (isLink(root, top)) throw new Error(`${top} is a symbolic link: make it a folder`);
-  return readdirSync(join(root, top), { withFileTypes: true }).filter(
-    ({ name }) => name !== gitkeep || !isEmptyFile(join(root, top, gitkeep)),
-  );
-}
-
-/**
- * Returns the stat of every entry of `bots/<folder>/` by name, sorted; empty if the folder does not exist.
- * @throws when the folder, or `bots/` itself, cannot be read
- */
-export function listFolder(root: string, folder: string): Map<string, FileStat> {
-  const path = join(root, botsFolder, folder);
-  const stats = new Map<string, FileStat>();
-  for (const name of listNames(root, folder)) {
-    const stat = readStat(`${path}/${name}`);
-    if (stat) stats.set(name, stat);
-  }
-  return stats;
-}
-
-/** Returns the names of all entries of `bots/<folder>/`, sorted; empty if it does not exist or is a link. @throws as listFolder */
-export function listNames(root: string, folder: string): string[] {
-  const path = join(root, botsFolder, folder);
+/** Reads a file of a catalogue on disk. Refuses links, also in folders of the path. */
+export function readFromDisk(root: string, path: string): FileReading {
+  const absolute = join(root, path);
   try {
-    if (!isLink(root) && lstatSync(path).isDirectory()) return readdirSync(path).toSorted();
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    if (realpathSync(dirname(absolute)) !== join(realpathSync(root), dirname(path)))
+      return 'a folder above it is a symbolic link: put the file itself here';
+  } catch {
+    return undefined;
   }
-  // Throws if `bots/` itself is missing.
-  listTop(root);
-  return [];
-}
-
-/** Returns the places of a bot's pages. @throws as listFolder */
-export function listPages(root: string, id: BotId): readonly PagePlace[] {
-  const folder = folderOf(id);
-  return (groupByBot(folder, listNames(root, folder)).bots.get(id) ?? []).filter(isPage);
+  const bytes = readRegularFile(absolute);
+  // The caller may use the bytes after the next read, which reuses the buffer.
+  return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : bytes;
 }
 
 /** Returns the places of a bot's files in a commit, with their blobs. @throws {GitError} */
@@ -247,68 +189,54 @@ export async function readCommittedPages(
   });
 }
 
-/** Whether a path below `root` is a folder, without links in the path. Returns false on errors. */
-export function isFolder(root: string, path: string): boolean {
-  try {
-    const parts = path.split('/');
-    return parts.every((_, i) => lstatSync(join(root, ...parts.slice(0, i + 1))).isDirectory());
-  } catch {
-    return false;
-  }
+/** Maximum number of JSON levels in commands. In Discord's API, the names of choices of a subcommand's option are at level 11. */
+export const maxCommandDepth = 16;
+
+/**
+ * Returns commands of Discord's API with only the keys that the schema has, in its order. Skips keys with empty or
+ * default values. The result is as valid as the input.
+ */
+export function pickCommands(commands: readonly unknown[]): unknown[] {
+  return pick(commands, commandList) as unknown[];
 }
 
-/** Returns the stat of the file at a place; undefined if it does not exist. */
-export function readPageStat(root: string, { id, locale }: FilePlace): FileStat | undefined {
-  return readStat(join(root, pathOf(id, locale)));
-}
-
-export function isSameFileStat(a: FileStat, b: FileStat): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino;
-}
-
-/** Returns a hash of the names and stats of a folder, in any order. */
-export function computeFingerprint(stats: ReadonlyMap<string, FileStat>): string {
-  const lines = [...stats].map(
-    ([name, { size, mtimeMs, ctimeMs, ino }]) => `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}\n`,
+/** Formats commands as a file; the order of the commands does not matter. */
+export function printCommands(commands: readonly Command[]): string {
+  const sorted = commands.toSorted(
+    (a, b) => (a.type ?? 1) - (b.type ?? 1) || Number(a.name > b.name) - Number(a.name < b.name),
   );
-  return hash('sha1', lines.toSorted().join(''), 'base64url');
+  return `${JSON.stringify({ commands: sorted }, null, 2)}\n`;
 }
 
-/** Groups a folder's names by bot. `misplaced` has the names that the layout does not allow. */
-export function groupByBot(
-  folder: string,
-  names: Iterable<string>,
-): {
-  readonly bots: ReadonlyMap<BotId, readonly FilePlace[]>;
-  readonly misplaced: ReadonlyMap<string, PlaceFault>;
+const definitions = readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
+const commandList = resolveProperties(readSchema('commands'))['commands'] ?? {};
+
+function pick(value: unknown, schema: SchemaDocument): unknown {
+  const { items, maxItems = Infinity, properties } = resolve(schema);
+  // Entries above the maximum stay as they are: validation only checks the length then.
+  if (Array.isArray(value))
+    return items ? value.map((item, i) => (i < maxItems ? pick(item, items) : item)) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const values = value as Readonly<Record<string, unknown>>;
+  // Objects of texts by language have keys that are not in the schema.
+  const keys = Object.keys(properties ?? values);
+  if (properties === undefined) keys.sort();
+  const entries = keys.map((key) => [key, pick(values[key], properties?.[key] ?? {})] as const);
+  return Object.fromEntries(
+    entries.filter(([key, inner]) => !isEmpty(inner) && inner !== properties?.[key]?.['default']),
+  );
+}
+
+function resolve(schema: SchemaDocument): {
+  readonly items?: SchemaDocument;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, SchemaDocument>>;
 } {
-  const bots = new Map<BotId, FilePlace[]>();
-  const misplaced = new Map<string, PlaceFault>();
-  for (const name of names) {
-    const place = parsePlace(folder, name);
-    if ('rule' in place) {
-      misplaced.set(name, place);
-      continue;
-    }
-    const places = bots.get(place.id);
-    if (places) places.push(place);
-    else bots.set(place.id, [place]);
-  }
-  return { bots, misplaced };
+  const [, name = ''] = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref'])) ?? [];
+  return definitions[name] ?? schema;
 }
 
-/** Whether a folder in `root` is a symbolic link, which may point anywhere. */
-function isLink(root: string, top = botsFolder): boolean {
-  return lstatSync(join(root, top), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
-function isEmptyFile(path: string): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true && stat.size === 0;
-}
-
-/** Returns the stat of a file; undefined if it does not exist. */
-export function readStat(path: string): FileStat | undefined {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat && { size: stat.size, mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, ino: stat.ino };
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === null || value === '';
 }

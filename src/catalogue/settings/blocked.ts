@@ -5,9 +5,8 @@ import type { Repository } from '../../git/repository.ts';
 import { BotshelfError, messageOf, UserError } from '../../lib/errors.ts';
 import type { BlockedFile } from '../../../schemas/types.ts';
 import { normaliseHost, parseUrl } from '../../lib/network.ts';
-import { maxReadSize } from '../page/page-file.ts';
+import { maxReadSize, type FileReading, readFromDisk } from '../page/page-file.ts';
 import { ensureValid, type Parsed, parseJsonFile } from '../page/side-file.ts';
-import { type FileReading, readFromDisk } from './settings.ts';
 
 /** Accounts, bots and hosts that may not be listed, by id or name. */
 export type Blocked = Readonly<Required<BlockedFile>>;

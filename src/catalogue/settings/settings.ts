@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { readdirSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Category, SettingsFile } from '../../../schemas/types.ts';
 import { type Locale, toCanonicalLocale } from '../../bot/locale.ts';
@@ -8,7 +7,7 @@ import { defaultCategories } from '../../bot/schemas.ts';
 import { parseTree } from '../../git/objects.ts';
 import { type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
 import type { Fault } from '../page/fault.ts';
-import { readRegularFile } from '../page/page-file.ts';
+import type { FileReader, FileReading } from '../page/page-file.ts';
 import type { Page } from '../page/page.ts';
 import { parseJsonFile } from '../page/side-file.ts';
 
@@ -252,32 +251,6 @@ function computeLuminance(colour: string): number {
 
 function parseChannels(colour: string): number[] {
   return [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16));
-}
-
-/** The result of reading a file: its bytes, or why it cannot be read; undefined if it does not exist. */
-export type FileReading = Buffer | string | undefined;
-
-/** Reads a file of the catalogue's repository by its path relative to the settings. Follows no links. */
-export type FileReader = (path: string) => Promise<FileReading>;
-
-/** Returns a reader of the files of a catalogue on disk. */
-export function createDiskReader(root: string): FileReader {
-  // oxlint-disable-next-line typescript/require-await -- others read from Git
-  return async (path) => readFromDisk(root, path);
-}
-
-/** Reads a file of a catalogue on disk. Refuses links, also in folders of the path. */
-export function readFromDisk(root: string, path: string): FileReading {
-  const absolute = join(root, path);
-  try {
-    if (realpathSync(dirname(absolute)) !== join(realpathSync(root), dirname(path)))
-      return 'a folder above it is a symbolic link: put the file itself here';
-  } catch {
-    return undefined;
-  }
-  const bytes = readRegularFile(absolute);
-  // The caller may use the bytes after the next read, which reuses the buffer.
-  return Buffer.isBuffer(bytes) ? Buffer.from(bytes) : bytes;
 }
 
 /** The result of reading the settings file. */

@@ -14,8 +14,11 @@ import {
   parseFilePath,
   parsePlace,
   strayMessage,
+  computeFingerprint,
+  isFolder,
+  listTop,
 } from '../page/layout.ts';
-import { toPageFile, computeFingerprint, isFolder, listTop } from '../page/page-file.ts';
+import { toPageFile } from '../page/page-file.ts';
 import { noLimits, type PageLimits } from '../page/rules.ts';
 import {
   indexBot,

@@ -7,17 +7,8 @@ import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { DelayQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { gitkeep } from '../page/layout.ts';
-import {
-  readRegularFile,
-  tailSize,
-  type FileStat,
-  isFolder,
-  listNames,
-  listTopEntries,
-  readStat,
-} from '../page/page-file.ts';
-import type { FileReading } from '../settings/settings.ts';
+import { gitkeep, type FileStat, isFolder, listNames, listTopEntries, readStat } from '../page/layout.ts';
+import { readRegularFile, tailSize, type FileReading } from '../page/page-file.ts';
 import type { BotStore } from './bot-store.ts';
 import { clockTickMs, StatCache } from './stat-cache.ts';
 import { Watcher } from './watcher.ts';

@@ -6,8 +6,15 @@ import type { HashName } from '../../git/objects.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { splitIntoParts, WorkerPool } from '../../lib/worker-pool.ts';
 import { type Fault, createFileFault } from '../page/fault.ts';
-import { botsFolder, isFolderName } from '../page/layout.ts';
-import { computeFingerprint, groupByBot, listFolder, listTop, readPageFile } from '../page/page-file.ts';
+import {
+  botsFolder,
+  isFolderName,
+  computeFingerprint,
+  groupByBot,
+  listFolder,
+  listTop,
+} from '../page/layout.ts';
+import { readPageFile } from '../page/page-file.ts';
 import type { PageLimits } from '../page/rules.ts';
 import { type IndexedBot, readBot } from './bot-index.ts';
 import { packFolder, type PackedFolder } from './packed-folder.ts';

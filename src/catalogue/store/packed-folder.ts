@@ -1,4 +1,4 @@
-import type { FileStat } from '../page/page-file.ts';
+import type { FileStat } from '../page/layout.ts';
 import type { IndexedBot } from './bot-index.ts';
 
 /** The bots and stats of a folder. */

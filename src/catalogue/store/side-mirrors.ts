@@ -6,8 +6,7 @@ import { codeOf } from '../../lib/errors.ts';
 import { writeAtomically } from '../../lib/files.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
-import { gitkeep } from '../page/layout.ts';
-import type { FileStat } from '../page/page-file.ts';
+import { gitkeep, type FileStat } from '../page/layout.ts';
 import {
   type Parsed,
   assembleCollections,
@@ -16,7 +15,7 @@ import {
   collectionsFolder,
   parseCollectionPage,
 } from '../page/side-file.ts';
-import type { FileReading } from '../settings/settings.ts';
+import type { FileReading } from '../page/page-file.ts';
 import { FileMirror, type FileMirrorOptions, type ReadFile } from './file-mirror.ts';
 
 interface FolderMirrorOptions<T> extends FileMirrorOptions {

@@ -1,4 +1,4 @@
-import { isSameFileStat, type FileStat } from '../page/page-file.ts';
+import { isSameFileStat, type FileStat } from '../page/layout.ts';
 
 /** The stats of a folder's files at their last reads. It also knows which files must be reread although their stat is the same. */
 export class StatCache {

@@ -7,7 +7,7 @@ import { parseToken } from '../../bot/token.ts';
 import { findPosition } from '../../catalogue/page/fault.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { maxFileSize } from '../../catalogue/page/page.ts';
-import { maxCommandDepth, pickCommands, printCommands } from '../../catalogue/page/side-file.ts';
+import { maxCommandDepth, pickCommands, printCommands } from '../../catalogue/page/page-file.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { BotshelfError } from '../../lib/errors.ts';

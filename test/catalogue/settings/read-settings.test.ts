@@ -1,12 +1,8 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createDiskReader,
-  readSettings,
-  type SettingsReading,
-  toSettings,
-} from '../../../src/catalogue/settings/settings.ts';
+import { readSettings, type SettingsReading, toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { createDiskReader } from '../../../src/catalogue/page/page-file.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { sampleImage } from '../../support/sample-images.ts';
 import { writeFiles } from '../../support/sample.ts';

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { noCachedImages } from '../../../src/bot/record.ts';
 import { Catalogue, type CatalogueOptions } from '../../../src/catalogue/catalogue.ts';
-import { computeFingerprint, listFolder } from '../../../src/catalogue/page/page-file.ts';
+import { computeFingerprint, listFolder } from '../../../src/catalogue/page/layout.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type FolderState, unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
 import { readSnapshot, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';

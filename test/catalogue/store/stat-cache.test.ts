@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import type { FileStat } from '../../../src/catalogue/page/page-file.ts';
+import type { FileStat } from '../../../src/catalogue/page/layout.ts';
 import { clockTickMs, StatCache } from '../../../src/catalogue/store/stat-cache.ts';
 
 const name = '7.en.md';
