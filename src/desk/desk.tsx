@@ -9,7 +9,8 @@ import { addProposalRoutes } from './account/proposal-pages.tsx';
 import { addTokenRoutes } from './account/token-pages.tsx';
 import { addAddRoutes } from './add/add-routes.tsx';
 import { addReportRoutes } from './add/report-routes.tsx';
-import { createOwns, type DeskParts } from './page/desk-parts.ts';
+import type { DeskParts } from './page/desk-parts.ts';
+import { createOwns } from '../proposals/proposal.ts';
 import { addReviewRoutes } from './review/review-routes.tsx';
 
 /** Adds the pages behind forms and logins to those of the site, and the client packages to which the token page links. */

@@ -4,6 +4,7 @@ import { parseAccountId, toOneLine, type AccountId } from '../bot/commit-message
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { botsFolder, folderOf, parsePagePath, type PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
+import type { BotIndex } from '../catalogue/store/bot-index.ts';
 import {
   collectionsFolder,
   parseCollectionName,
@@ -34,6 +35,11 @@ export function isSentByBot({ subject, proposer }: Pick<ProposalStep, 'subject' 
 
 export function isBot(subject: Subject): subject is BotId {
   return parseBotId(subject) !== undefined;
+}
+
+/** Returns a function that tells whether an account is an author of a listed bot. */
+export function createOwns(bots: Pick<BotIndex, 'get'>, account: AccountId): (bot: Subject) => boolean {
+  return (bot) => bots.get(bot as BotId)?.facts.authors.includes(account) ?? false;
 }
 
 /** Returns the subject of the file at a path; undefined for files that cannot be proposed. */

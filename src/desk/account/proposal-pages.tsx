@@ -15,6 +15,7 @@ import {
   parseSubject,
   toProposalPath,
   toSubjectPath,
+  createOwns,
 } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { toEditAgainPath } from '../add/forms.ts';
@@ -30,7 +31,7 @@ import { sendLogInPage } from '../page/message-page.tsx';
 import { describeKind, type NamedProposal } from '../review/review-page.tsx';
 import { createReviewReader, renderPreview, type Review } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';
-import { createOwns, type ProposalParts } from '../page/desk-parts.ts';
+import type { ProposalParts } from '../page/desk-parts.ts';
 
 /**
  * `/proposals/:subject`: the last proposal of the logged-in account for a bot, a collection or its profile, and the

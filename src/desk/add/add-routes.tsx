@@ -23,6 +23,7 @@ import {
   isSentByBot,
   isSubmission,
   toProposalPath,
+  createOwns,
 } from '../../proposals/proposal.ts';
 import { type ChangedFieldsProps, compareWords, toShownPages } from '../../site/changes/changed-fields.tsx';
 import type { MessageKey } from '../../site/language/messages.tsx';
@@ -56,7 +57,7 @@ import {
   readPlaceTexts,
 } from './forms.ts';
 import { changeShelf, fillShelf, shelfField } from './shelf.tsx';
-import { createOwns, type DeskParts, type ProposalParts } from '../page/desk-parts.ts';
+import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
 
 /**
  * Adds the forms of all kinds of files. Sending a form saves nothing: the response shows the file with its errors;

@@ -1,7 +1,4 @@
-import type { AccountId } from '../../bot/commit-message.ts';
-import type { BotId } from '../../bot/id.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import type { OpenImages } from '../../images/images.ts';
@@ -9,7 +6,6 @@ import type { Log } from '../../lib/log.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';
 import type { Login } from '../../login/login.ts';
 import type { OpenProposals } from '../../proposals/open.ts';
-import type { Subject } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import type { ListOwn } from '../../site/discover/attention.ts';
 import type { PageParts } from '../../site/page/page-context.tsx';
@@ -44,9 +40,4 @@ export interface DeskParts
 export interface ProposalParts extends DeskParts {
   readonly proposals: Proposals;
   readonly drafts: NonNullable<OpenProposals['drafts']>;
-}
-
-/** Returns a function that tells whether an account is an author of a listed bot. */
-export function createOwns(bots: Pick<BotIndex, 'get'>, account: AccountId): (bot: Subject) => boolean {
-  return (bot) => bots.get(bot as BotId)?.facts.authors.includes(account) ?? false;
 }

@@ -10,7 +10,7 @@ import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { Cards, type ListedBot, showIn, toKey } from './card.tsx';
-import { type FrontLists } from './front-list.ts';
+import type { FrontLists } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 import { cardsAtOnce } from './list-page.tsx';

@@ -34,7 +34,7 @@ import {
   minListed,
   type ShownCollection,
 } from './collections.ts';
-import { type FrontLists } from './front-list.ts';
+import type { FrontLists } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { cardsAtOnce } from './list-page.tsx';
 import { findMainCategory, Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';

@@ -14,7 +14,7 @@ import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
 import { Cards, Ledge, type ListedBot, showIn, toKey } from './card.tsx';
 import { EmptyShelf } from './empty-shelf.tsx';
-import { type FrontList, type FrontLists, type Wider } from './front-list.ts';
+import type { FrontList, FrontLists, Wider } from './front-list.ts';
 import {
   type FrontQuery,
   formatFrontPath,

@@ -5,7 +5,7 @@ import { Layout, SearchForm } from '../page/layout.tsx';
 import { type Site, useLanguage } from '../page/page-context.tsx';
 import { Cards, type ListedBot, showIn } from './card.tsx';
 import { EmptyShelf } from './empty-shelf.tsx';
-import { type FrontLists } from './front-list.ts';
+import type { FrontLists } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 

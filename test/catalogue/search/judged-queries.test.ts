@@ -5,7 +5,7 @@ import type { BotId } from '../../../src/bot/id.ts';
 import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { getNeeds } from '../../../src/catalogue/search/query.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { type IndexedBot } from '../../../src/catalogue/store/bot-index.ts';
+import type { IndexedBot } from '../../../src/catalogue/store/bot-index.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { noCounts } from '../../support/counts.ts';
 import { listsOf } from '../../support/lists.ts';

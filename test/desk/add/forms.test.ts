@@ -8,7 +8,7 @@ import {
   ensureValid,
 } from '../../../src/catalogue/page/side-file.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
-import { type FieldTexts } from '../../../src/desk/add/fields.ts';
+import type { FieldTexts } from '../../../src/desk/add/fields.ts';
 import {
   createForm,
   type Form,

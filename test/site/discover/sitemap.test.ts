@@ -2,7 +2,7 @@ import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/st
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { type BotIndex } from '../../../src/catalogue/store/bot-index.ts';
+import type { BotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import type { Document } from '../../../src/http/representation.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
