@@ -1,15 +1,18 @@
+import { hash } from 'node:crypto';
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { readCommandConfig } from '../app/config.ts';
+import { maskTokens } from '../bot/token.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { ensureValid } from '../catalogue/page/side-file.ts';
 import { readBlocked, blockedName } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { checkChanges } from '../check/check-changes.ts';
-import { checkInThreads } from '../check/check.ts';
+import { checkInThreads, type CheckReport, type Finding } from '../check/check.ts';
 import { type Scope, createScope } from '../check/source.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
-import { printReport, type ReportFormat, showFiles } from './output.ts';
+import { formatCount } from '../lib/text.ts';
+import { colour, escapeInvisible, formatJson, showFiles } from './output.ts';
 
 export interface CheckFlags {
   readonly base?: string;
@@ -83,4 +86,129 @@ function isThere(path: string): boolean {
     if (codeOf(error) === 'ENOTDIR') return false;
     throw error;
   }
+}
+
+export type ReportFormat = 'text' | 'github' | 'json' | 'sarif' | 'gitlab';
+
+/**
+ * Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document, which
+ * may be SARIF or a Code Quality report of GitLab.
+ * @param stream where the lines are written; without it they have no colours
+ */
+export function printReport(
+  report: CheckReport,
+  format: ReportFormat,
+  stream?: NodeJS.WritableStream,
+): string {
+  switch (format) {
+    case 'text':
+      return [
+        ...report.findings.map((finding) => formatText(finding, stream)),
+        formatSummary(report),
+        '',
+      ].join('\n');
+    case 'github':
+      return [
+        ...report.findings.map(formatAnnotation),
+        formatSummary(report),
+        ...listAdvice(report),
+        '',
+      ].join('\n');
+    case 'json':
+      return `${formatJson({ files: report.files, faults: report.findings.map(toJsonFinding) })}\n`;
+    case 'sarif':
+      return `${formatJson(toSarif(report.findings.map(toJsonFinding)))}\n`;
+    case 'gitlab':
+      return `${formatJson(report.findings.map(toJsonFinding).map(toCodeQuality))}\n`;
+  }
+}
+
+/** Returns a SARIF 2.1.0 log, which code scanning of GitHub and editors read. */
+function toSarif(findings: readonly Finding[]): object {
+  const ids = [...new Set(findings.map(({ rule }) => rule))];
+  const results = findings.map(({ path, line, column, rule, severity, message }) => {
+    const artifactLocation = { uri: path.split('/').map(encodeURIComponent).join('/') };
+    const region = { startLine: line, startColumn: column };
+    const level = severity === 'notice' ? 'note' : severity;
+    const locations = [{ physicalLocation: { artifactLocation, region } }];
+    return { ruleId: rule, level, message: { text: message }, locations };
+  });
+  const driver = { name: 'botshelf', rules: ids.map((id) => ({ id })) };
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }],
+  };
+}
+
+/** Returns an entry of a Code Quality report of GitLab. The fingerprint tells it from all others. */
+function toCodeQuality({ path, line, column, rule, severity, message }: Finding): object {
+  return {
+    description: message,
+    check_name: rule,
+    fingerprint: hash('sha1', JSON.stringify([path, line, column, rule, message])),
+    severity: { error: 'major', warning: 'minor', notice: 'info' }[severity],
+    location: { path, lines: { begin: line } },
+  };
+}
+
+/**
+ * Returns a fault as `file:line:column rule message`, which editors and problem matchers can read. A path outside `bots/`
+ * begins with `./`: a contributor's file name at the start of a line could be a command to the CI that prints it.
+ */
+export function formatText(
+  { path, line, column, rule, severity, message }: Finding,
+  stream?: NodeJS.WritableStream,
+): string {
+  const label = colour(severity, severity === 'error' ? rule : `${rule} ${severity}:`, stream);
+  const below = path === botsFolder || path.startsWith(`${botsFolder}/`) ? '' : './';
+  return `${below}${escapeInvisible(path)}:${line}:${column} ${label} ${escapeInvisible(message)}`;
+}
+
+/** Returns a workflow command, which GitHub shows next to the line. */
+function formatAnnotation({ path, line, column, rule, severity, message }: Finding): string {
+  const properties = `file=${escapeProperty(escapeInvisible(path))},line=${line},col=${column},title=${escapeProperty(rule)}`;
+  return `::${severity} ${properties}::${escapeData(escapeInvisible(message))}`;
+}
+
+function toJsonFinding({ path, line, column, rule, severity, message }: Finding): Finding {
+  return { path: maskTokens(path), line, column, rule, severity, message: maskTokens(message) };
+}
+
+function formatSummary({ files, findings }: CheckReport): string {
+  const parts = [formatCount(files, 'file')];
+  for (const [severity, noun] of severities) {
+    const number = findings.filter((finding) => finding.severity === severity).length;
+    if (number > 0 || severity === 'error') parts.push(formatCount(number, noun));
+  }
+  return parts.join(', ');
+}
+
+/** Returns the faults again as lines with advice, because GitHub's log shows neither file nor line of an annotation. */
+function listAdvice({ findings }: CheckReport): string[] {
+  const faults = findings.filter(({ severity }) => severity === 'error');
+  if (faults.length === 0) return [];
+  return [
+    '',
+    'Almost there. Each line below has file, line and column, the rule, what is wrong, and what to do:',
+    '',
+    ...faults.map((fault) => `- ${formatText(fault)}`),
+    '',
+    'Fix them on the same branch and push (or edit the file on the web page): the check runs again by itself.',
+    'CONTRIBUTING.md or README.md of this repository lists the keys and their values.',
+  ];
+}
+
+const severities = [
+  ['error', 'fault'],
+  ['warning', 'warning'],
+  ['notice', 'notice'],
+] as const;
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -21,8 +21,8 @@ import { toErrorFinding, parseSideFile } from '../check/check.ts';
 import { listNamesInScope, type Scope, createFolderSource, sideFolders } from '../check/source.ts';
 import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
-import { formatText, showFiles, type ShowFiles } from './output.ts';
-import { toScope } from './check.ts';
+import { showFiles, type ShowFiles } from './output.ts';
+import { toScope, formatText } from './check.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
 export async function format(

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { Finding } from '../../src/check/check.ts';
-import { printReport, formatText } from '../../src/commands/output.ts';
+import { printReport, formatText } from '../../src/commands/check.ts';
 
 const pieces =
   `::stop-commands::abc ::error\tfile=x::y ##[command]rm ##vso[task.x] ::add-mask:: bots/ bots / ./ %0A % , : #

@@ -6,7 +6,7 @@ import { parsePage } from '../../src/catalogue/page/page.ts';
 import { parseSettings } from '../../src/catalogue/settings/settings.ts';
 import { checkCatalogue, parseSideFiles } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
-import { printReport } from '../../src/commands/output.ts';
+import { printReport } from '../../src/commands/check.ts';
 import { pagePath, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
 import type { Finding } from '../../src/check/check.ts';
-import { printReport } from '../../src/commands/output.ts';
+import { printReport } from '../../src/commands/check.ts';
 import { botshelf } from './command-line.ts';
 import { type TestRepository, testRepository } from './repository.ts';
 import { gitSync } from './run-sync.ts';
