@@ -140,7 +140,7 @@ function readValues(page: ComparedFile['page']): ReadonlyMap<string, unknown> {
   );
 }
 
-/** The changes for a server that adds the bot. */
+/** The difference between two invite links of a bot: what it newly asks of a server, or no longer does. */
 export interface InviteChange {
   /** The new link. */
   readonly link: string;

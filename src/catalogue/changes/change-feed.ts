@@ -45,9 +45,8 @@ export interface ChangesAfter {
 }
 
 /**
- * Returns whether a text has the form of a cursor: a commit or, inside a step between two commits, both commits and
- * the last bot. Both commits are in it because a merge can make the step part of another one; the rest of the step
- * stays the same.
+ * Returns whether a text has the form of a cursor: `<commit>` or, inside the step between two commits,
+ * `<from>.<to>.<bot>`. With both commits, the step can be read on even if a merge has made it part of another one.
  */
 export function isChangeCursor(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\.(?:[0-9a-f]{40}|[0-9a-f]{64})\.[0-9]{1,20})?$/.test(text);

@@ -255,7 +255,7 @@ export class Lists {
     const [{ category: _category, sort = byId, limit = Infinity, ...others } = {}] = queries;
     const isFar = queries.length === 1 && start + limit > maxPicked;
     const all = isFar ? (await this.#filter({ ...others, sort })).bots : await this.#candidates(queries);
-    // Later ids were created later: in this direction few bots replace ones that were picked.
+    // Later ids are newer: from that end, few bots displace picked ones.
     const bots = sort.descending && !isFar ? all.toReversed() : all;
     const picked = queries.map((query) => this.#startPage(query, start));
     await forEachInSlices(bots, (bot) => {

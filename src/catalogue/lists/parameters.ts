@@ -154,7 +154,7 @@ export const filters = {
   }),
 };
 
-/** Bots in the weekly lists of pages posted a count in this many days. */
+/** The days of `active=7d`, which pages offer. */
 export const daysPerWeek = 7;
 
 /** The sort keys of lists, with their values in ascending order. A bot without a count comes before bots with one. */

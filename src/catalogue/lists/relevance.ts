@@ -122,7 +122,7 @@ function rankWith(sizes: Uint32Array, highest: number, count: number): number {
   return 1;
 }
 
-/** Share of the best match's coverage that a bot needs not to be a weak match. */
+/** Below this share of the best match's coverage, a match is weak. */
 const minCoverage = 0.5;
 
 /** Scores are rounded to this many steps per 1. */

@@ -143,7 +143,7 @@ function findConflict(text: string): JsonFault | undefined {
   return { offset, rule: 'merge-conflict', message };
 }
 
-/** Returns the start and end of a page file's front matter, or the reason why there are no such lines. */
+/** Returns the start and end of a page file's front matter, or the fault of its `---` lines. */
 function splitPage(text: string): { readonly start: number; readonly end: number } | JsonFault {
   const opener = /^---(?:json)?\r?\n/.exec(text)?.[0];
   if (opener === undefined) return { offset: 0, rule: 'opener', message: describeOpener(text) };

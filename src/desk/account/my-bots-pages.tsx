@@ -18,7 +18,7 @@ import { PageLinks, type PageLinksProps, pickPage } from '../../site/page/paging
 import { BotLine, Ledge } from '../../site/front/card.tsx';
 import { useLanguage, useVisit, type Viewer } from '../../site/page/page-context.tsx';
 import { Checklist } from '../page/checklist.tsx';
-import { ListedAvatar } from '../page/preview.tsx';
+import { SubjectAvatar } from '../page/preview.tsx';
 import {
   editPath,
   profileFormPath,
@@ -97,7 +97,7 @@ interface OwnBot {
 interface MyBotsPageProps extends OwnProposalsProps, Pick<PageLinksProps, 'page' | 'pages'> {
   /** The provider's display name. */
   readonly provider: string;
-  /** The number of the account's bots, and of those that name no author. */
+  /** The number of the account's bots, and of those none of whose authors has a name. */
   readonly total: number;
   readonly nameless: number;
   /** The bots of this page of the list. */
@@ -200,7 +200,7 @@ function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNod
   return (
     <li>
       <article class={`card ${toCategoryClass(facts.category)}`}>
-        <ListedAvatar bot={id} name={facts.name} listed={bot} size={56} />
+        <SubjectAvatar bot={id} name={facts.name} listed={bot} size={56} />
         <div>
           <h3>
             <NameLink path={`/bots/${id}`} name={facts.name} />

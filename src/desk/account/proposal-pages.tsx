@@ -19,7 +19,7 @@ import {
 } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { toEditAgainPath } from '../add/forms.ts';
-import { ListedAvatar, Preview, type PreviewProps } from '../page/preview.tsx';
+import { SubjectAvatar, Preview, type PreviewProps } from '../page/preview.tsx';
 import { ChangedFields, compareWords } from '../../site/changes/changed-fields.tsx';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { toSharedPath, myBotsPath } from '../../site/page/addresses.ts';
@@ -306,7 +306,7 @@ function OwnRow({ proposal, name, listed, review, isUnread, medianWaitMs }: OwnR
   const action = state === 'changes-asked' ? 'answer' : state === 'accepted' ? 'seePage' : 'open';
   return (
     <li>
-      <ListedAvatar bot={isBot(subject) ? subject : proposer.id} {...{ name, listed }} size={56} />
+      <SubjectAvatar bot={isBot(subject) ? subject : proposer.id} {...{ name, listed }} size={56} />
       <div>
         <h3>
           <NameLink path={path} name={name} />{' '}

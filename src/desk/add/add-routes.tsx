@@ -268,7 +268,7 @@ function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage 
   };
 }
 
-/** Returns the texts of a profile's description field that its author has not edited: empty, or from any language. */
+/** Returns the texts of a profile's description field that count as unedited: empty, or that of any language. */
 function listDescriptions({ kind, source }: Form): unknown[] {
   if (kind !== 'profile') return [];
   const { description } = parsePage('', Buffer.from(toFrontMatter(source))).page?.data ?? {};

@@ -285,7 +285,7 @@ export function toEditAgainPath(path: string, before: FileTexts, botVersion?: st
   return botVersion === undefined ? again : withParameter(again, botVersionParameter, botVersion);
 }
 
-/** The parameter with a version that a bot itself sent, which the author who sends the form replaces. */
+/** The parameter with the version that the bot proposed; sending this form withdraws it. */
 export const botVersionParameter = 'sent';
 
 /** The parameter with the path of a proposed file. */

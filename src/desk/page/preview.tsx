@@ -39,15 +39,15 @@ export function Preview({ preview, page, hasLabel = false, ...rendered }: Previe
   );
 }
 
-interface ListedAvatarProps extends Pick<AvatarProps, 'name' | 'size'> {
+interface SubjectAvatarProps extends Pick<AvatarProps, 'name' | 'size'> {
   /** The id of the bot, or of the account if the subject is not a bot. */
   readonly bot: string;
   /** Undefined for a bot that is not listed. */
   readonly listed: IndexedBot | undefined;
 }
 
-/** The avatar of a bot that may not be listed. Its author and its reviewers see it without a veil. */
-export function ListedAvatar({ bot, listed, ...others }: ListedAvatarProps): VNode {
+/** The avatar of a subject, which may not be listed. Its author and its reviewers see it without a veil. */
+export function SubjectAvatar({ bot, listed, ...others }: SubjectAvatarProps): VNode {
   const { category = 'other', cachedImages } = listed ? parseListElement(listed) : {};
   return (
     <Avatar id={bot} {...{ category, ...others }} image={cachedImages?.avatar ?? null} blurred={false} />

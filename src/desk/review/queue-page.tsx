@@ -5,7 +5,7 @@ import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { blockedPath, editPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
-import { ListedAvatar } from '../page/preview.tsx';
+import { SubjectAvatar } from '../page/preview.tsx';
 import { NameLink, PostButton, Since } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { PageLinks, type PageLinksProps } from '../../site/page/paging.tsx';
@@ -208,7 +208,7 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
     <tr role="row">
       <td role="cell">
         <div class="who">
-          <ListedAvatar bot={isBot(subject) ? subject : proposer.id} {...{ name, listed }} size={40} />
+          <SubjectAvatar bot={isBot(subject) ? subject : proposer.id} {...{ name, listed }} size={40} />
           <div>
             <NameLink path={toReviewPath(subject, proposer.id)} name={name} look="name" />
             {review && <small>{describeKind(review, language)}</small>}
@@ -307,7 +307,7 @@ function ReportRow(props: VisitorReport & { readonly listed: IndexedBot | undefi
   const name = withoutBidiControls(listed?.facts.name ?? bot);
   return (
     <li>
-      <ListedAvatar {...{ bot, name, listed }} size={56} />
+      <SubjectAvatar {...{ bot, name, listed }} size={56} />
       <div>
         <h2>
           <NameLink path={`/bots/${bot}`} name={name} />

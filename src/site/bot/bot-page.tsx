@@ -53,7 +53,7 @@ import { formatShareCardAddress } from './share.tsx';
 /** Adds the pages of bots. A path with a bot's name leads to its page, or to a list of all bots of that name. */
 export function addBotPages(addPage: AddPage, parts: PageParts): void {
   const { site, bots, store } = parts;
-  // A bot's address without its end, or the public address.
+  // `/bots` is a bot's address cut short: it leads to the list; if the site itself is at `/bots`, to its front page.
   const shortened = basePathOf(site.baseUrl) === '/bots' ? '/' : '/?sort=popular';
   addPage('/bots', (ctx) => {
     ctx.status = 301;
@@ -251,7 +251,7 @@ function Screenshots({ screenshots, blurImages, name }: ScreenshotsProps): VNode
               <BotImage
                 {...{ path, width, height }}
                 alt={label(i)}
-                // The smaller copy fits into a square, so an upright image's is narrower than its name says.
+                // The smaller copy fits into a square, so an upright image's is narrower than the number in its name.
                 small={width > smallScreenshotPx && width >= height ? smallScreenshotPx : undefined}
                 larger={{ sizes: formatSizes(width / height), full: width }}
                 lazy={i > 2}

@@ -145,7 +145,7 @@ interface ComparedRow {
   readonly cells: readonly Cell[];
 }
 
-/** The differences between bots, and folded the rows that are the same for all. */
+/** The rows that differ between bots; those that are the same for all are folded below. */
 function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
   const { t } = useLanguage();
   const facts = useFacts(columns).filter(({ cells }) => cells.some(({ value }) => value !== ''));

@@ -18,7 +18,8 @@ import type { ReadWatched, WatchedBot } from './watched-bots.ts';
 
 /**
  * Adds the page that tells what changed in the bots of the parameter `ids`, and its form. The lines of the form are the
- * parameter `bots`: once each of them is a bot in the address, the page redirects to its address without them.
+ * parameter `bots`: one that names a single bot adds it to `ids`. If every line has a bot there, the page redirects to
+ * `?ids=…` alone.
  */
 export function addWatchPage(addPage: AddPage, parts: PageParts, readWatched: ReadWatched): void {
   addPage(watchPath, async (ctx) => {

@@ -41,8 +41,8 @@ export interface WatchWarning extends Warning {
 }
 
 /**
- * Reads what a server's owner should know of these bots, the bot with the worst warning first. Reads the history of 25
- * bots that are not cached, in turns. Leaves out bots that the list has never had, as far as it knows.
+ * Reads what a server's owner should know of these bots, the bot with the worst warning first. Reads at most 25 histories
+ * that are not cached; clients take turns. Leaves out bots that the list has never had, as far as it knows.
  * @param address that of the client
  */
 export type ReadWatched = (ids: readonly BotId[], address: string) => Promise<readonly WatchedBot[]>;

@@ -77,7 +77,7 @@ export interface ChangedFieldsProps extends Partial<Pick<BotChange, 'hasOtherCom
   readonly invite: InviteChange;
 }
 
-/** The changes for a server that adds the bot, then the fields word by word. */
+/** The permissions that a bot newly asks for or no longer asks for, then the fields word by word. */
 export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFieldsProps): VNode {
   const { t, languageName, categoryName } = useLanguage();
   const namesLanguage = pages.length > 1 || pages.some(({ state }) => state !== 'edited');

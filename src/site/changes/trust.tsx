@@ -122,7 +122,7 @@ export interface TrustChange {
 /**
  * Reads the changes of trust in a bot in the last 90 days, newest first: new permissions, new authors, another bot in
  * the invite link, marked as for adults, source closed. The commits before the newest 50 count as one commit, and so does a merged
- * pull request. A return to the first bot's invite link is not a change.
+ * pull request. An invite link that is again for the first bot is no change.
  * @throws {GitError}
  */
 export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promise<readonly TrustChange[]> {

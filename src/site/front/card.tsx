@@ -258,7 +258,7 @@ function CompareBar(): VNode {
 const compareFormId = 'ticked';
 
 /**
- * Says for how many days a bot has not reported a count, from the number of days in the settings on; otherwise returns false.
+ * Returns a text with the days since a bot last reported a count, once they are `inactiveDays` or more; false before.
  * @param reportedAge milliseconds since it reported one
  */
 export function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {

@@ -51,7 +51,7 @@ markdown
   .use(alerts, { icons: {}, markers: [alert] })
   .use(footnotes)
   .inline.ruler.disable('footnote_inline');
-// The sanitiser decides which addresses stay. Of a link or an image without one, the text does, not its Markdown.
+// The sanitiser decides which addresses stay. If it drops one, the text stays, not the Markdown source.
 markdown.validateLink = () => true;
 
 // In a table, each row gets a cell for each column of the header, however short the row is.

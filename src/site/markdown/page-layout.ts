@@ -254,7 +254,7 @@ function listRows(nodes: readonly Node[]): Element[] {
 
 /** Returns the `src` of a copy, with a smaller one for small screens. @param shown the width on the page */
 function toImageSource({ path, width, height }: ImagePlace, shown: number): Attributes {
-  // The smaller copy fits into a square, so an upright image's is narrower than its name says.
+  // The smaller copy fits into a square, so an upright image's is narrower than the number in its name.
   if (width <= smallWidthPx || width < height) return { src: path };
   return {
     src: path,

@@ -88,7 +88,7 @@ export function toAttentionPath(account: string): string {
   return `${toAuthorPath(account)}/attention.atom`;
 }
 
-/** Returns to the page in the language of `locale`, which the browser remembers. */
+/** The route of the language menu: it stores the language and redirects back. */
 export const languagePath = '/language';
 
 /** The paths of forms, and of pages for people who have logged in, with or without a query. */
