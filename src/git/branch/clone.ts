@@ -18,7 +18,7 @@ import {
 } from './instance-lock.ts';
 import { isIndexLocked } from './git-index.ts';
 import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
-import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from '../hosts.ts';
+import { parseRemote, type RemotePlace } from '../hosts.ts';
 import { type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
 import { readHead } from '../refs.ts';
 import type { GitClient } from '../run-git.ts';
@@ -112,6 +112,39 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
     await lock.release();
     throw error;
   }
+}
+
+/** The remote, branch and folder that the catalogue is shared by. */
+export interface Origin {
+  /** The URL of the remote `origin` in Git's form: https, ssh or `git@host:path`. */
+  readonly remote: string;
+  /** The short name of the branch that is checked out. */
+  readonly branch: string;
+  /** Where the catalogue is in the repository: empty, or with a slash at its end. */
+  readonly prefix: string;
+}
+
+/** Reads the origin of the catalogue's repository; null without an origin or a repository. */
+export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Origin | null> {
+  try {
+    const repository = await repositoryOpener.open();
+    const remote = await repository.run(['remote', 'get-url', 'origin']);
+    const branch = repository.branch().replace('refs/heads/', '');
+    return { remote: remote.trim(), branch, prefix: repository.prefix };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the place of a remote, given by name or URL; undefined if it is not at a host. */
+export async function readRemotePlace(
+  repositoryOpener: RepositoryOpener,
+  remote: string,
+): Promise<RemotePlace | undefined> {
+  const named = repositoryOpener
+    .open()
+    .then(async (repository) => await repository.run(['remote', 'get-url', remote]));
+  return parseRemote((await named.catch(() => remote)).trim());
 }
 
 /**
