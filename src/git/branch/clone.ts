@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BotshelfError, codeOf, isError, messageOf, UserError } from '../../lib/errors.ts';
@@ -7,7 +6,6 @@ import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { BranchFeed } from './feed.ts';
 import { GitRunner } from '../git-runner.ts';
-import { findTreeEntries } from '../trees.ts';
 import {
   askHolder,
   type InstanceLock,
@@ -20,7 +18,6 @@ import { isIndexLocked } from './git-index.ts';
 import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
 import { parseRemote, type RemotePlace } from '../hosts.ts';
 import { type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
-import { readHead } from '../refs.ts';
 import type { GitClient } from '../run-git.ts';
 
 /** The clone that a service has for itself. */
@@ -145,41 +142,6 @@ export async function readRemotePlace(
     .open()
     .then(async (repository) => await repository.run(['remote', 'get-url', remote]));
   return parseRemote((await named.catch(() => remote)).trim());
-}
-
-/**
- * Creates a folder if the last commit has nothing in it, because Git keeps no empty folder; not if the repository never
- * had it.
- * @param root a folder of the work tree, which the other one is in
- * @throws {UserError} if nothing is checked out although the remote has branches
- * @throws {GitError} and system errors
- */
-export async function restoreFolder(
-  root: string,
-  name: string,
-  repositoryOpener: RepositoryOpener,
-): Promise<void> {
-  const repository = await repositoryOpener.open();
-  const head = await readHead(repository);
-  const path = repository.prefix + name;
-  if (head === null) return await refuseEmptyClone(root, repository);
-  if ((await findTreeEntries(repository, head, [path])).has(path)) return;
-  if ((await repository.run(['rev-list', '--max-count=1', head, '--', path])) === '') return;
-  await mkdir(join(root, name), { recursive: true });
-}
-
-/**
- * Throws for an empty clone: HEAD of its remote names a missing branch, as after `git init --bare` and a push of another
- * branch.
- */
-async function refuseEmptyClone(root: string, repository: Repository): Promise<void> {
-  const format = '--format=%(refname:lstrip=3)';
-  const branches = (await repository.run(['for-each-ref', format, 'refs/remotes/origin'])).split('\n');
-  const branch = branches.find((name) => name === 'main') ?? branches[0];
-  if (branch)
-    throw new UserError(
-      `${root} has nothing checked out, because HEAD of its remote names no branch that is there: run "git switch ${branch}" here, and "git symbolic-ref HEAD refs/heads/${branch}" on the Git server`,
-    );
 }
 
 /** Takes the lock of `var`. @throws {UserError} when a service has it, or the folder cannot be used */
