@@ -3,8 +3,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseCommitTime } from '../bot/clock.ts';
+import { stateRef } from './refs.ts';
+import { findBranch, type Repository } from './repository.ts';
 import { withoutModulesFile } from './run-git.ts';
-import type { Repository } from './repository.ts';
 
 /** Returns whether a text is the id of a commit in the repository. @throws {GitError} */
 export async function isCommit({ objects }: Repository, id: string): Promise<boolean> {
@@ -40,6 +41,20 @@ export async function mergeBase(repository: Repository, a: string, b: string): P
 export async function readTreeId(repository: Repository, commit: string): Promise<string | undefined> {
   return (await repository.objects.readOne(`${commit}^{tree}`))?.id;
 }
+
+/**
+ * Returns the time at which the age of deletable things is measured, in milliseconds since the epoch: now, or a day
+ * after the newest commit of branch and state if that is earlier. A clock that is a year ahead deletes nothing in use.
+ * @throws {GitError}
+ */
+export async function readConfirmedTime(repository: Repository): Promise<number> {
+  const newest = ['--sort=-committerdate', '--count=1', '--format=%(committerdate:unix)'];
+  const refs = [findBranch(repository) ?? [], stateRef].flat();
+  const seconds = await repository.run(['for-each-ref', ...newest, ...refs]);
+  return seconds === '' ? Date.now() : Math.min(Date.now(), (Number(seconds) + secondsPerDay) * 1000);
+}
+
+const secondsPerDay = 86_400;
 
 /** The changes of a commit of a branch. */
 export interface BranchStep {
