@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { parseTree, toKind, type TreeEntry } from './objects.ts';
-import { readHead } from './refs.ts';
 import type { Repository } from './repository.ts';
 import { withoutModulesFile } from './run-git.ts';
 
@@ -203,37 +200,4 @@ export async function findTreeEntries(
     folders = below;
   }
   return entries;
-}
-
-/**
- * Returns the files of a folder that differ from HEAD in the index or the work tree, new files too. Takes a second for
- * 150,000 files, at the lowest priority.
- * @param folder relative to the top of the repository
- * @param signal ends it
- * @throws {BotshelfError} unavailable, without an index, because every file would seem to differ
- * @throws {GitError}
- */
-export async function listUncommittedFiles(
-  repository: Repository,
-  folder: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  if (await isIndexMissing(repository)) {
-    const message = `Git's index is missing in ${repository.folder}: start the service there, which rebuilds it, or run "git reset"`;
-    throw new BotshelfError('unavailable', message);
-  }
-  const output = await repository.run([...status, '--', folder], { background: true, signal });
-  return output
-    .split('\0')
-    .slice(0, -1)
-    .map((entry) => entry.slice('XY '.length));
-}
-
-const status = '--literal-pathspecs status --porcelain -z --untracked-files=all --no-renames'
-  .split(' ')
-  .concat(withoutModulesFile);
-
-/** Returns whether the index is missing, so that git takes all files for removed; false before the first commit. */
-export async function isIndexMissing(repository: Repository): Promise<boolean> {
-  return !existsSync(join(repository.gitDir, 'index')) && (await readHead(repository)) !== null;
 }

@@ -15,10 +15,16 @@ import type { Log } from '../../lib/log.ts';
 import { cleanUpAfterCrash, waitForOrphans } from '../leftovers.ts';
 import { toKind } from '../objects.ts';
 import { findBranch, type Repository } from '../repository.ts';
-import { isIndexMissing, type FileChange, findTreeEntries } from '../trees.ts';
+import { type FileChange, findTreeEntries } from '../trees.ts';
 import { readHead } from '../refs.ts';
 import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
-import { isIndexDamaged, rebuildIndex, removeStaleIndexLock, withIndexLock } from './git-index.ts';
+import {
+  isIndexDamaged,
+  isIndexMissing,
+  rebuildIndex,
+  removeStaleIndexLock,
+  withIndexLock,
+} from './git-index.ts';
 
 interface WorkTreeOptions {
   readonly log: Log;
