@@ -12,10 +12,11 @@ import type { CurrentCache } from '../../lib/current-cache.ts';
 import { isError } from '../../lib/errors.ts';
 import { joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
+import { pickBots } from './read-routes.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
-import { parseQuery, pickBots, readQuery } from '../request.ts';
+import { parseQuery, readQuery } from '../request.ts';
 import { createNoHistoryError } from './changes-routes.ts';
 
 interface ExportRouteParts {

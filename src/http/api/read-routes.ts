@@ -1,9 +1,9 @@
 import type { Router, RouterContext } from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { AuthorAnswer } from '../../../schemas/types.ts';
-import { compareBotIds } from '../../bot/id.ts';
+import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import type { Author, AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { type Author, type AuthorIndex, findKnownAuthor } from '../../catalogue/lists/authors.ts';
 import type { List, Lists } from '../../catalogue/lists/lists.ts';
 import {
   formatCursor,
@@ -16,20 +16,13 @@ import {
   relevance,
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, findKnownBot, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findFirstPlace } from '../../lib/binary-search.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
 import { createDocument, readHeaders, send } from '../representation.ts';
-import {
-  parseQuery,
-  readParameters,
-  readQuery,
-  findKnownBot,
-  findKnownAuthor,
-  pickBots,
-} from '../request.ts';
+import { parseQuery, readParameters, readQuery } from '../request.ts';
 
 interface ReadRoutesParts {
   readonly bots: BotIndex;
@@ -43,8 +36,8 @@ interface ReadRoutesParts {
 }
 
 /**
- * Adds the reads of both versions: v1 lists the markdown files, v2 lists bots, authors, categories and collections and
- * returns one author, and both return one bot.
+ * Adds the reads of both versions. v1 lists the markdown files and returns one bot. v2 lists bots, authors, categories and
+ * collections, and returns one bot, its commands or one author.
  */
 export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
   const { bots, lists, authors, collections, baseUrl, settings } = parts;
@@ -196,4 +189,11 @@ export async function refuseQuery(ctx: RouterContext, next: Next): Promise<void>
     throw ProblemError.ofErrors('bad-query', [{ pointer: `?${name.slice(0, 50)}`, detail }]);
   }
   await next();
+}
+
+/** Returns the listed bots among the ids, by id, and names the others in a header of the response. */
+export function pickBots(ctx: Context, bots: Pick<BotIndex, 'get'>, ids: readonly BotId[]): IndexedBot[] {
+  const unknown = ids.filter((id) => bots.get(id) === undefined);
+  if (unknown.length > 0) ctx.set('X-Unknown-Ids', unknown.join());
+  return ids.flatMap((id) => bots.get(id) ?? []).toSorted((a, b) => compareBotIds(a.id, b.id));
 }

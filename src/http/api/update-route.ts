@@ -9,7 +9,7 @@ import { pathOf } from '../../catalogue/page/layout.ts';
 import { maxFileSize } from '../../catalogue/page/page.ts';
 import { maxCommandDepth, pickCommands, printCommands } from '../../catalogue/page/side-file.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { BotshelfError } from '../../lib/errors.ts';
 import { readStrictJson, readStrictList, type StrictJson } from '../../lib/json.ts';
 import { quoteValue } from '../../lib/text.ts';
@@ -17,7 +17,7 @@ import type { TokenCheck, Tokens } from '../../tokens/tokens.ts';
 import type { RateLimit } from '../limits.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 import { listEtags, parseEtags } from '../representation.ts';
-import { type BodyRules, readText, findKnownBot } from '../request.ts';
+import { type BodyRules, readText } from '../request.ts';
 
 /**
  * Applies an update and makes it durable. Returns the commit of its content; null if no content changed. If it rejects,
@@ -109,7 +109,7 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
 /**
  * Checks bot, token and rate limit, and then reads the body.
  * @throws {ProblemError} no-token, bad-token, other-token, too-many-requests, and as readText
- * @throws {BotshelfError} unknown-bot; unavailable, when the token cannot be checked now
+ * @throws {BotshelfError} malformed-id, unknown-bot; unavailable, when the token cannot be checked now
  */
 export async function readPost(
   ctx: Context,

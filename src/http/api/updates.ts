@@ -1,4 +1,4 @@
-import { createUnknownBotError, isUnavailable } from '../../bot/errors.ts';
+import { isUnavailable } from '../../bot/errors.ts';
 import { BotshelfError } from '../../lib/errors.ts';
 import { formatCommitMessage } from '../../bot/commit-message.ts';
 import type { Counts } from '../../bot/counts.ts';
@@ -6,7 +6,7 @@ import type { BotId } from '../../bot/id.ts';
 import { commandsPart, pathOf } from '../../catalogue/page/layout.ts';
 import { withValues } from '../../catalogue/page/page.ts';
 import { printCommands } from '../../catalogue/page/side-file.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, findKnownBot, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Committer, Editor, FileEdit } from '../../git/branch/committer.ts';
 import { computeBlobId } from '../../git/objects.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
@@ -43,8 +43,7 @@ export function createUpdates(
   };
   return async (id, { count, commands, ...content }, isExpected) => {
     const expected = (): IndexedBot => {
-      const bot = bots.get(id);
-      if (bot === undefined) throw createUnknownBotError(id);
+      const bot = findKnownBot(bots, id);
       const digest = digestOf(bot, commands);
       if (isExpected?.(digest) === false) throw createChangedError(digest);
       return bot;
@@ -97,8 +96,7 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
   return {
     edit: (text, edit) => {
       // Checked again on the file that is changed: a merge may have come in between.
-      const bot = bots.get(edit.id);
-      if (bot === undefined) throw createUnknownBotError(edit.id);
+      const bot = findKnownBot(bots, edit.id);
       const { commands } = edit.values;
       const digest = digestOf(bot, commands);
       if (edit.digest !== undefined && digest !== edit.digest) throw createChangedError(digest);
