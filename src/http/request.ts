@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import type { Context } from 'koa';
+import type { Context, Next } from 'koa';
 import { isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { idsParameter, type QueryTable, refuse } from '../catalogue/lists/parameters.ts';
+import { originOf } from '../lib/network.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
 /**
@@ -31,6 +32,27 @@ export function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
   return hosts > 1;
+}
+
+/**
+ * Refuses a form that a page of another site submits, because the browser would send the visitor's cookies with it. Browsers
+ * state the origin in Sec-Fetch-Site, older ones in Origin; a request with neither is refused too.
+ * @param baseUrl the public address, without a slash at its end
+ * @throws {ProblemError} cross-site
+ */
+export function refuseCrossSite(baseUrl: string): (ctx: Context, next: Next) => Promise<void> {
+  const origin = originOf(baseUrl);
+  return async (ctx, next) => {
+    const site = ctx.get('Sec-Fetch-Site');
+    const own = site === '' ? ctx.get('Origin') === origin : site === 'same-origin';
+    if (!own) {
+      throw new ProblemError(
+        'cross-site',
+        `the request does not come from a page of ${baseUrl}: open the page there and press the button again`,
+      );
+    }
+    await next();
+  };
 }
 
 /**

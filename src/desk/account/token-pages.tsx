@@ -8,7 +8,7 @@ import { readCommittedAuthors } from '../../catalogue/lists/authors.ts';
 import { type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import { RateLimit } from '../../http/limits.ts';
-import { refuseCrossSite } from '../../http/cookies.ts';
+import { refuseCrossSite } from '../../http/request.ts';
 import { isFresh } from '../../login/session.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { EnglishSentence } from '../../site/language/messages.tsx';
