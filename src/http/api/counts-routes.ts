@@ -17,8 +17,9 @@ import { quoteValue, joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { chooseType, createDataHeaders, createDocument, readHeaders, send } from '../representation.ts';
+import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, readQuery } from '../request.ts';
+import { createDataHeaders } from './openapi.ts';
 import { refuseQuery, pickBots } from './read-routes.ts';
 
 type LatestCounts = Pick<OpenCounts['state'], 'count' | 'reportedAt'>;

@@ -12,12 +12,13 @@ import type { CurrentCache } from '../../lib/current-cache.ts';
 import { isError } from '../../lib/errors.ts';
 import { joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
-import { pickBots } from './read-routes.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
+import { compressedBodies, send, isNotModified } from '../representation.ts';
 import { parseQuery, readQuery } from '../request.ts';
 import { createNoHistoryError } from './changes-routes.ts';
+import { createDataHeaders } from './openapi.ts';
+import { pickBots } from './read-routes.ts';
 
 interface ExportRouteParts {
   readonly bots: BotIndex;
