@@ -17,11 +17,12 @@ import {
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type BotIndex, findKnownBot, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { OpenImages } from '../../images/images.ts';
 import { findFirstPlace } from '../../lib/binary-search.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
-import { createDocument, readHeaders, send } from '../representation.ts';
+import { createDocument, isNotModified, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, readQuery } from '../request.ts';
 
 interface ReadRoutesParts {
@@ -96,6 +97,30 @@ export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
     const { current, ...author } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
     const body = Buffer.from(JSON.stringify(toAuthorAnswer(author)));
     await send(ctx, { ...createDocument('application/json', body), current });
+  });
+}
+
+/** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
+export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 'read'>): void {
+  router.get('/appdata/:name.webp', async (ctx) => {
+    const name = ctx.params['name'] ?? '';
+    const bytes = await images.read(name);
+    if (bytes === undefined) {
+      throw new ProblemError('not-found', 'there is no such image: use a path from cachedImages of a bot');
+    }
+    ctx.set({
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Access-Control-Allow-Origin': '*',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      ETag: `"${name}"`,
+    });
+    if (isNotModified(ctx)) {
+      ctx.status = 304;
+      return;
+    }
+    ctx.type = 'image/webp';
+    ctx.body = bytes;
   });
 }
 
