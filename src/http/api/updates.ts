@@ -1,3 +1,4 @@
+import type { Command, UpdateValues } from '../../../schemas/types.ts';
 import { isUnavailable } from '../../bot/errors.ts';
 import { BotshelfError } from '../../lib/errors.ts';
 import { formatCommitMessage } from '../../bot/commit-message.ts';
@@ -12,7 +13,28 @@ import { computeBlobId } from '../../git/objects.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import type { RateLimit } from '../limits.ts';
 import { createDocument } from '../representation.ts';
-import type { ApplyUpdate, PostedCommands } from './update-route.ts';
+
+/**
+ * Applies an update and makes it durable. Returns the commit of its content; null if no content changed. If it rejects,
+ * nothing is saved, unless the error is count-not-saved.
+ * @param isExpected whether the client read the bot, or the commands, with this digest
+ * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
+ * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is
+ * made
+ * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
+ * @throws {BotshelfError} count-not-saved, when the count cannot be saved after the content
+ * @throws {ProblemError} too-many-requests, if the bot would have one commit too many
+ */
+export type ApplyUpdate = (
+  id: BotId,
+  values: UpdateValues & PostedCommands,
+  isExpected?: (digest: string | undefined) => boolean,
+) => Promise<string | null>;
+
+/** Commands, which are posted alone and replace all of the bot's commands. */
+interface PostedCommands {
+  readonly commands?: readonly Command[];
+}
 
 /** Limits the commits of a bot, because they stay in the history. */
 interface CommitLimits {
