@@ -5,7 +5,7 @@ import { type Locale, toLanguage } from '../../bot/locale.ts';
 import type { Current, CurrentCache, Input } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
 import type { Log } from '../../lib/log.ts';
-import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
+import { formatArray, joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
 import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { folderOf, isPage, pathOf } from '../page/layout.ts';
 import { BotSearch } from '../search/bot-search.ts';
@@ -88,6 +88,8 @@ export class Lists {
   readonly #orders: SortedIndexes;
   readonly #cache: CurrentCache;
   readonly #queue = new FairQueue(64);
+  /** Searches wait here, so that a list waits for one of them at most. */
+  readonly #searches = new FairQueue(64);
   #sizes = { version: -1, all: createSizes(), general: createSizes() };
 
   constructor(bots: BotIndex, search: BotSearch, counts: ReadonlyCounts, cache: CurrentCache) {
@@ -354,8 +356,12 @@ export class Lists {
 
   /** Runs work in its turn. While the search index is being built, only searches wait for it. */
   async #run<T>(client: string, { q }: ListQuery, work: () => Promise<T>): Promise<T> {
-    if (q !== undefined) await this.search.update();
-    return await this.#queue.run(client, work);
+    const run = async (): Promise<T> => await this.#queue.run(client, work);
+    if (q === undefined) return await run();
+    return await this.#searches.run(client, async () => {
+      await this.search.update();
+      return await run();
+    });
   }
 }
 
@@ -488,15 +494,6 @@ async function buildList(
   const body = Buffer.concat([...formatArray(bots, toJson)]);
   return { ...page, body, size: body.length };
 }
-
-/** Yields a JSON array in parts, one per bot. */
-function* formatArray(bots: readonly IndexedBot[], toJson: ListForm['toJson']): Generator<Buffer> {
-  yield Buffer.from('[');
-  for (const bot of bots) yield Buffer.concat(bot === bots[0] ? toJson(bot) : [comma, ...toJson(bot)]);
-  yield Buffer.from(']');
-}
-
-const comma = Buffer.from(',');
 
 /** The form of a bot in a list. */
 interface ListForm {

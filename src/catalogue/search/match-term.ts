@@ -1,6 +1,6 @@
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import { toCategoryWord, toWholeNameWord } from './bot-words.ts';
-import { botOf, Field, fieldOf, findFollowed, shareOfOne } from './postings.ts';
+import { botOf, Field, fieldOf, findFollowed, mergePostings, shareOfOne } from './postings.ts';
 import type { NamedNeed, Needs, Term } from './query.ts';
 import type { Expansion, WordIndex } from './word-index.ts';
 import type { Word } from './words.ts';
@@ -54,11 +54,10 @@ function expandHalves(text: string, index: WordIndex, needs: Needs, fit: number)
 
 /** Returns the postings of the matches that fit well, in ascending order: the places of a term in a phrase. */
 export function findPlaces(expansions: readonly Expansion[]): Uint32Array {
-  const all = expansions.flatMap(({ postings, fit }) => (fit < minFitInPhrase ? [] : [postings]));
-  const places = new Uint32Array(all.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const postings of all) places.set(postings, (end += postings.length) - postings.length);
-  return places.toSorted();
+  return expansions
+    .flatMap(({ postings, fit }) => (fit < minFitInPhrase ? [] : [postings]))
+    .toSorted((a, b) => a.length - b.length)
+    .reduce(mergePostings, new Uint32Array());
 }
 
 /** Returns every way to split a text into two known words. */

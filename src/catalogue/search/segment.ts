@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Category } from '../../../schemas/types.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
+import { formatArray } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { findFirstPlace, type IndexedBot, listElementParts } from '../store/bot-index.ts';
 import { addBotWords, addPages, type SearchedBot } from './bot-words.ts';
@@ -144,7 +145,7 @@ export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<In
   const pages = new PostingsBuilder(maxPostingsPerPageWord);
   for (const [number, bot] of bots.entries()) {
     if (slice.isOver) await slice.next();
-    const searched = JSON.parse(toSearchedJson(bot).toString()) as SearchedBot;
+    const searched = JSON.parse(Buffer.concat(listSearchedParts(bot)).toString()) as SearchedBot;
     addBotWords(texts, number, searched);
     addPages(pages, number, searched);
   }
@@ -178,7 +179,7 @@ async function indexInThread(
   signal.throwIfAborted();
   const thread = new Worker(new URL(import.meta.url), { workerData: part });
   thread.unref();
-  const request = async (json: string | null): Promise<unknown> => {
+  const request = async (json: Buffer | null): Promise<unknown> => {
     thread.postMessage(json);
     const [response] = await once(thread, 'message', { signal });
     return response;
@@ -187,10 +188,11 @@ async function indexInThread(
     const slice = new TimeSlice('service');
     for (let start = 0; start < bots.length; start += batchSize) {
       if (slice.isOver) await slice.next();
-      const records = bots
-        .slice(start, start + batchSize)
-        .map((bot) => (part === 'texts' ? Buffer.concat(listElementParts(bot)) : toSearchedJson(bot)));
-      await request(`[${records.join(',')}]`);
+      const batch = bots.slice(start, start + batchSize);
+      // As bytes: long texts fill the old generation, and the collection of its garbage delays requests.
+      await request(
+        Buffer.concat([...formatArray(batch, part === 'texts' ? listElementParts : listSearchedParts)]),
+      );
     }
     return (await request(null)) as PackedIndex;
   } finally {
@@ -198,10 +200,10 @@ async function indexInThread(
   }
 }
 
-/** Returns the record and the commands as JSON. */
-function toSearchedJson({ record, commands }: IndexedBot): Buffer {
-  if (commands === null) return record;
-  return Buffer.concat([record.subarray(0, -1), Buffer.from(',"commands":'), commands, Buffer.from('}')]);
+/** Returns the parts of the record and the commands as JSON. */
+function listSearchedParts({ record, commands }: IndexedBot): readonly Buffer[] {
+  if (commands === null) return [record];
+  return [record.subarray(0, -1), Buffer.from(',"commands":'), commands, Buffer.from('}')];
 }
 
 /** Bots per message to the thread: half a megabyte. */
@@ -215,8 +217,9 @@ function indexMessages(part: IndexPart, port: MessagePort): void {
   const builder = new PostingsBuilder(part === 'texts' ? Infinity : maxPostingsPerPageWord);
   const add = part === 'texts' ? addBotWords : addPages;
   let number = 0;
-  port.on('message', (json: string | null) => {
-    for (const searched of JSON.parse(json ?? '[]') as SearchedBot[]) add(builder, number++, searched);
+  port.on('message', (json: Uint8Array | null) => {
+    const list = JSON.parse(Buffer.from(json ?? '[]').toString()) as SearchedBot[];
+    for (const searched of list) add(builder, number++, searched);
     if (json !== null) return port.postMessage(null);
     const { text, ...arrays } = builder.pack();
     const moved = Object.values(arrays).map((array) => array.buffer as ArrayBuffer);

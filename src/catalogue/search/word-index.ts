@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { computeDistance } from '../../lib/text.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import { findFollowed } from './postings.ts';
@@ -31,6 +32,8 @@ export interface Expansion {
 /** Finds words in the texts of many bots. */
 export class WordIndex {
   readonly #packed: PackedIndex;
+  /** The places of the other forms of words: stems take a third of the time of a search. */
+  readonly #forms = new LRUCache<string, readonly number[]>({ max: 1000 });
 
   constructor(packed: PackedIndex) {
     this.#packed = packed;
@@ -56,7 +59,7 @@ export class WordIndex {
     return this.#postings(from, from < this.size && this.word(from) === word ? from + 1 : from);
   }
 
-  /** Returns the postings of the words with this beginning. */
+  /** Returns the postings of the words with this beginning, word by word. */
   findBeginning(text: string): Uint32Array {
     return this.#postings(...this.#beginningWith(text));
   }
@@ -68,29 +71,36 @@ export class WordIndex {
 
   #findUnspaced(word: string): Uint32Array {
     const [first = '', ...others] = listLetterPairs(word);
-    let found = Array.from(first).length === 1 ? this.findBeginning(first) : this.find(first);
+    let found = Array.from(first).length === 1 ? this.findBeginning(first).toSorted() : this.find(first);
     for (const [i, pair] of others.entries()) found = findFollowed(found, this.find(pair), i + 1);
     return found;
   }
 
   /** Returns the word and its other forms, such as plurals, in the languages of each form. */
   formsOf(word: string, fit: number): Expansion[] {
-    const forms = [{ postings: this.find(word), fit }];
-    if (word.length < minCommonPrefixLength) return forms;
+    let places = this.#forms.get(word);
+    if (places === undefined) this.#forms.set(word, (places = this.#findForms(word)));
+    const forms = places.map((place) => ({ postings: this.#postings(place, place + 1), fit: fit * formFit }));
+    return [{ postings: this.find(word), fit }, ...forms];
+  }
+
+  /** Returns the places of the other forms of a word. */
+  #findForms(word: string): readonly number[] {
+    if (word.length < minCommonPrefixLength) return [];
     const { languages } = this.#packed;
     const stems = new Stems(word);
     const first = word.slice(0, minCommonPrefixLength);
     let [from, to] = this.#beginningWith(first);
     const common = stems.findBeginning(languages.subarray(from, to).reduce((all, some) => all | some, 0));
     if (common.startsWith(first)) [from, to] = this.#beginningWith(common);
+    const places: number[] = [];
     for (let place = from; place < to; place++) {
       const form = this.word(place);
       // Checked first, because computing a stem takes long and thousands of words may share their first letters.
       const isForm = form !== word && form.length <= word.length * 2 + 1;
-      if (isForm && stems.areSharedBy(form, languages[place] ?? 0))
-        forms.push({ postings: this.#postings(place, place + 1), fit: fit * formFit });
+      if (isForm && stems.areSharedBy(form, languages[place] ?? 0)) places.push(place);
     }
-    return forms;
+    return places;
   }
 
   /** Calls back with the words of some beginnings at most `maxDistance` errors from a word, and how many postings each has. */
