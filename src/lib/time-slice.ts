@@ -54,7 +54,7 @@ const minTimedStepMs = 0.01;
 const maxUntimedSteps = 15;
 
 /** The length of a slice. A response may wait for several slices of the service's work. */
-const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 5, service: 2 };
+const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 1, service: 2 };
 
 let lastClient: Promise<void> = Promise.resolve();
 

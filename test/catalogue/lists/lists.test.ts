@@ -162,6 +162,19 @@ describe('lists that many ask for at once', () => {
     strictEqual((await lists.page({ q: 'bot 3' })).total > 0, true);
   });
 
+  it('wait for one search at most, however many of the same client wait', async () => {
+    const lists = fresh();
+    const order: string[] = [];
+    const note = async (name: string, query: Parameters<Lists['page']>[0]): Promise<void> => {
+      await lists.page(query, 'client');
+      order.push(name);
+    };
+    await lists.search.update();
+    const searches = Array.from({ length: 10 }, async (_, i) => await note('search', { q: `bot ${i}` }));
+    await Promise.all([...searches, note('list', { active: 30 })]);
+    ok(order.indexOf('list') < 2, order.join(' '));
+  });
+
   it('are made once when they are the same', async () => {
     const lists = fresh();
     const same = await Promise.all(Array.from({ length: 150 }, async () => await lists.json({ q: 'bot' })));
