@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * The origin of a piece of work. Clients cause any number of pieces: each waits for its slice, and one slice of all
- * waiting pieces runs per round of the event loop. The service causes few: they begin immediately, and let the event
- * loop run once after each slice.
+ * The origin of a piece of work. Clients cause any number: one slice of all waiting pieces runs per round of the event
+ * loop. The service causes few: they begin immediately, and let the event loop run once after each slice.
  */
 type SliceOwner = 'client' | 'service';
 
@@ -46,10 +45,7 @@ export class TimeSlice {
   }
 }
 
-/**
- * Of shorter steps only some are timed: a processor that reads its clock waits for all that it reads from
- * memory, so a pass over all bots would take three times as long.
- */
+/** Of shorter steps only some are timed, because otherwise a pass over all bots would take three times as long. */
 const minTimedStepMs = 0.01;
 const maxUntimedSteps = 15;
 
@@ -58,10 +54,7 @@ const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 1, service:
 
 let lastClient: Promise<void> = Promise.resolve();
 
-/**
- * Does `work` on every item, one slice of time after the other, until `signal` aborts. Changes of a map or set between
- * two slices are seen as its iterator promises.
- */
+/** Does `work` on every item, one slice of time after the other, until `signal` aborts. The items may change meanwhile. */
 export async function forEachInSlices<T>(
   items: Iterable<T>,
   work: (item: T) => void,
@@ -109,17 +102,14 @@ async function mergeRuns<T extends object>(
   const [end, start] = [a.at(-1), b[0]];
   if (end === undefined || start === undefined || compare(end, start) <= 0) return [...a, ...b];
   const merged: T[] = [];
-  let [i, j] = [0, 0];
-  for (;;) {
-    const [x, y] = [a[i], b[j]];
-    if (x === undefined || y === undefined) return [...merged, ...a.slice(i), ...b.slice(j)];
-    if (slice.isOver) await slice.next();
-    if (compare(x, y) <= 0) {
-      merged.push(x);
-      i++;
-    } else {
-      merged.push(y);
-      j++;
+  let next = 0;
+  for (const item of a) {
+    for (let other = b[next]; other && compare(item, other) > 0; other = b[++next]) {
+      if (slice.isOver) await slice.next();
+      merged.push(other);
     }
+    if (slice.isOver) await slice.next();
+    merged.push(item);
   }
+  return [...merged, ...b.slice(next)];
 }

@@ -58,14 +58,12 @@ export interface CatalogueSizes {
   readonly locales: ReadonlyMap<Locale, number>;
 }
 
-interface ListedCatalogue {
-  readonly store: { readonly bots: BotIndex };
-  readonly settings: { readonly current: CatalogueSettings };
-}
-
 /** Opens the lists of a catalogue. The first search builds its index. */
 export function openLists(
-  { store, settings }: ListedCatalogue,
+  {
+    store,
+    settings,
+  }: { store: { readonly bots: BotIndex }; settings: { readonly current: CatalogueSettings } },
   counts: ReadonlyCounts,
   cache: CurrentCache,
   log: Log,
@@ -267,7 +265,10 @@ export class Lists {
   }
 
   /** Returns a builder of one page of a query. Bots are added by id, in the direction of the query's order. */
-  #startPage({ category, limit = Infinity, sort = byId, ...query }: ListQuery, start: number): PageBuilder {
+  #startPage(
+    { category, limit = Infinity, sort = byId, ...query }: ListQuery,
+    start: number,
+  ): { readonly add: (bot: IndexedBot) => void; readonly page: () => PageOfBots } {
     const check = createCheck(query, this.#counts);
     const first = keepFirst(this.#orders.valueOf(sort.key), sort.descending, start + limit);
     const categories = new Map<Category, number>();
@@ -287,10 +288,10 @@ export class Lists {
   }
 
   /** Returns the bots that pass the filters of a query, in its order. Cached: all pages are slices of this list. */
-  async #filter(query: ListQuery): Promise<Filtered> {
+  async #filter(query: ListQuery): Promise<Pick<PageOfBots, 'bots'>> {
     const { weaker: _weaker, after: _after, limit: _limit, fields: _fields, ...wanted } = query;
     const { key, descending } = query.sort ?? byId;
-    const filter = async (): Promise<Filtered> => {
+    const filter = async (): Promise<Pick<PageOfBots, 'bots'>> => {
       const few = Object.keys(wanted).length > 1 || wanted.ids ? await this.#listFew(wanted) : undefined;
       const bots = few ? await this.#orders.sort(key, few) : await this.#orders.by(key);
       const sorted = descending ? bots.toReversed() : bots;
@@ -387,16 +388,6 @@ const noSearch: Omit<PageOfBots, keyof CutPage> = {
   localesOf: () => [],
   splitWords: (text) => [text],
 };
-
-interface Filtered {
-  readonly bots: readonly IndexedBot[];
-}
-
-/** Collects the bots of a page, one at a time. */
-interface PageBuilder {
-  readonly add: (bot: IndexedBot) => void;
-  readonly page: () => PageOfBots;
-}
 
 async function filterInSlices(
   bots: readonly IndexedBot[],

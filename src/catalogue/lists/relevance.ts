@@ -6,7 +6,7 @@ import type { Found } from '../search/run-search.ts';
 import { allKinds, type Kind } from '../search/segment.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import { compareSorted, type CutPage, type SortedBot } from './orders.ts';
-import { createCheck, type Cursor, type ListQuery } from './parameters.ts';
+import { createCheck, type ListQuery } from './parameters.ts';
 
 /** A page of search results. */
 export interface BestBots extends CutPage {
@@ -78,10 +78,10 @@ export async function selectBest(
     const kind = allKinds[number] as Kind;
     if (isListed(kind) && matches > 0)
       categories.set(kind.category, (categories.get(kind.category) ?? 0) + matches);
-    if (!isWanted(kind)) continue;
-    if (isListed(kind)) numbers.weaker += weak[number] ?? 0;
-    if (isListed(kind)) numbers.total += matches;
-    else if (kind.nsfw) numbers.hidden += matches;
+    if (onPages[number] === 1) {
+      numbers.weaker += weak[number] ?? 0;
+      numbers.total += matches;
+    } else if (kind.nsfw && isWanted(kind) && !isListed(kind)) numbers.hidden += matches;
   }
   // One more than the limit, and the bots of the cursor's own rank, which may be on previous pages.
   const lowest = rankWith(sizes, highest, end + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
@@ -95,7 +95,8 @@ export async function selectBest(
     if (bot === undefined) continue;
     if (mentions[i] === 1) mentioning.add(bot);
     const value = sortValue(bot, rank, counts);
-    if (after === undefined || isBehind(bot, value, after)) candidates.push({ bot, value });
+    const distance = after && (Number(after.value) - value || compareBotIds(after.id, bot.id));
+    if (distance === undefined || distance > 0) candidates.push({ bot, value });
   }
   const first = await sortInSlices([...selectHighest(candidates, end + 1)], (a, b) => compareSorted(b, a));
   const page = first.slice(start, end);
@@ -112,10 +113,6 @@ export async function selectBest(
 
 /** Matches between two checks of the clock. */
 const matchesPerCheck = 256;
-
-function isBehind({ id }: IndexedBot, value: number, after: Cursor): boolean {
-  return value < Number(after.value) || (value === after.value && compareBotIds(id, after.id) < 0);
-}
 
 /** Returns the `count` bots with the highest values, and all others that equal the lowest of them, unsorted. */
 function selectHighest(all: readonly SortedBot[], count: number): readonly SortedBot[] {

@@ -18,14 +18,10 @@ export function placeOf(posting: number): number {
   return posting & maxPlace;
 }
 
-/**
- * Returns the postings of a word that another word follows in the same field, at a distance from `min` to `max`. Both
- * inputs are in ascending order.
- */
+/** Returns the ascending postings of a word that another one follows in the same field, at a distance from `min` to `max`. */
 export function findFollowed(first: Uint32Array, second: Uint32Array, min: number, max = min): Uint32Array {
   const followed = new Uint32Array(first.length);
   let [size, next] = [0, 0];
-  // `filter` would call a function for each posting.
   for (let i = 0; i < first.length; i++) {
     const posting = first[i] ?? 0;
     while ((second[next] ?? Infinity) < posting + min) next++;

@@ -164,10 +164,8 @@ export async function buildLargeSegment(
   signal: AbortSignal,
 ): Promise<{ readonly segment: IndexSegment; readonly complete: Promise<void> }> {
   const segment = new IndexSegment(bots, await indexInThread('texts', bots, signal));
-  const addIndexOfPages = async (): Promise<void> => {
-    segment.indexes.push(new WordIndex(await indexInThread('pages', bots, signal)));
-  };
-  return { segment, complete: addIndexOfPages() };
+  const pages = indexInThread('pages', bots, signal);
+  return { segment, complete: pages.then((packed) => void segment.indexes.push(new WordIndex(packed))) };
 }
 
 /** The part of each bot that a thread indexes. */

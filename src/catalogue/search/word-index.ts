@@ -175,11 +175,7 @@ function countBits(bits: number): number {
   return (((rest + (rest >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
-/**
- * Returns the words that a misspelled one may mean, most similar first; equally similar ones by use.
- * @param beginnings of the words to look at
- * @param maxErrors of spelling; a short word has fewer
- */
+/** Returns the words that a misspelled one may mean, most used first. @param maxErrors of spelling; a short word has fewer */
 export async function findNearWords(
   text: string,
   indexes: readonly WordIndex[],
