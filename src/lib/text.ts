@@ -157,18 +157,6 @@ export async function* joinToPieces(parts: Iterable<Buffer> | AsyncIterable<Buff
   yield Buffer.concat(piece);
 }
 
-/** Yields a JSON array in parts, one per item. */
-export function* formatArray<T>(
-  items: readonly T[],
-  toJson: (item: T) => readonly Buffer[],
-): Generator<Buffer> {
-  yield Buffer.from('[');
-  for (const item of items) yield Buffer.concat(item === items[0] ? toJson(item) : [comma, ...toJson(item)]);
-  yield Buffer.from(']');
-}
-
-const comma = Buffer.from(',');
-
 /**
  * Folds differences that do not matter when words are compared: width and other compatible forms, case, marks on Latin,
  * Greek and Cyrillic letters, vowel marks of Arabic and Hebrew, and letters that people type as others. A mark of any

@@ -5,7 +5,7 @@ import { type Locale, toLanguage } from '../../bot/locale.ts';
 import type { Current, CurrentCache, Input } from '../../lib/current-cache.ts';
 import { FairQueue } from '../../lib/serial-queue.ts';
 import type { Log } from '../../lib/log.ts';
-import { formatArray, joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
+import { joinToPieces, type Pieces, pieceSize } from '../../lib/text.ts';
 import { forEachInSlices, sortInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { folderOf, isPage, pathOf } from '../page/layout.ts';
 import { BotSearch } from '../search/bot-search.ts';
@@ -485,6 +485,15 @@ async function buildList(
   const body = Buffer.concat([...formatArray(bots, toJson)]);
   return { ...page, body, size: body.length };
 }
+
+/** Yields a JSON array in parts, one per bot. */
+function* formatArray(bots: readonly IndexedBot[], toJson: ListForm['toJson']): Generator<Buffer> {
+  yield Buffer.from('[');
+  for (const bot of bots) yield Buffer.concat(bot === bots[0] ? toJson(bot) : [comma, ...toJson(bot)]);
+  yield Buffer.from(']');
+}
+
+const comma = Buffer.from(',');
 
 /** The form of a bot in a list. */
 interface ListForm {

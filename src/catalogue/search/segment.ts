@@ -4,7 +4,6 @@ import { platform } from 'node:process';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Category } from '../../../schemas/types.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
-import { formatArray } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { findFirstPlace, type IndexedBot, listElementParts } from '../store/bot-index.ts';
 import { addBotWords, addPages, type SearchedBot } from './bot-words.ts';
@@ -180,7 +179,9 @@ async function indexInThread(
   const thread = new Worker(new URL(import.meta.url), { workerData: part });
   thread.unref();
   const request = async (json: Buffer | null): Promise<unknown> => {
-    thread.postMessage(json);
+    // Moved, because what this thread allocates for nothing makes it collect garbage. A small one is part of a pool.
+    const isMoved = json !== null && json.length === json.buffer.byteLength;
+    thread.postMessage(json, isMoved ? [json.buffer as ArrayBuffer] : []);
     const [response] = await once(thread, 'message', { signal });
     return response;
   };
@@ -188,11 +189,10 @@ async function indexInThread(
     const slice = new TimeSlice('service');
     for (let start = 0; start < bots.length; start += batchSize) {
       if (slice.isOver) await slice.next();
-      const batch = bots.slice(start, start + batchSize);
-      // As bytes: long texts fill the old generation, and the collection of its garbage delays requests.
-      await request(
-        Buffer.concat([...formatArray(batch, part === 'texts' ? listElementParts : listSearchedParts)]),
-      );
+      const records = bots
+        .slice(start, start + batchSize)
+        .flatMap((bot) => [comma, ...(part === 'texts' ? listElementParts(bot) : listSearchedParts(bot))]);
+      await request(Buffer.concat([Buffer.from('['), ...records.slice(1), Buffer.from(']')]));
     }
     return (await request(null)) as PackedIndex;
   } finally {
@@ -205,6 +205,8 @@ function listSearchedParts({ record, commands }: IndexedBot): readonly Buffer[] 
   if (commands === null) return [record];
   return [record.subarray(0, -1), Buffer.from(',"commands":'), commands, Buffer.from('}')];
 }
+
+const comma = Buffer.from(',');
 
 /** Bots per message to the thread: half a megabyte. */
 const batchSize = 200;
