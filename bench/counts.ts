@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as rest } from 'node:timers/promises';
-import { type LoadedServer, type LoadRequest, postCount, send, sendLoad } from './load.ts';
+import { type LoadedServer, loadOf, type LoadRequest, postCount, send, sendLoad } from './load.ts';
 import { startKoaCounts, startPostgresCounts, startSqliteCounts } from './peers.ts';
 import { startWholeService } from './processes.ts';
 import {
   alternate,
+  formatRate,
   median,
   medianRatio,
   milliseconds,
@@ -32,8 +33,7 @@ async function* besidePeers(stage: Stage): AsyncGenerator<Row> {
   await using koa = await startKoaCounts(stage);
   const requests = stage.bots.slice(0, 1000).map(postCount);
   for (const connections of [1, 32, 256]) {
-    const load = (server: LoadedServer) => async (seconds: number) =>
-      await sendLoad(server, { connections, seconds, requests });
+    const load = (server: LoadedServer) => loadOf(server, requests, connections);
     const ours = await alternate({
       service: load(service),
       koa: load(koa),
@@ -55,10 +55,9 @@ async function* besidePeers(stage: Stage): AsyncGenerator<Row> {
     yield ratioRow(name, ours.service, ours.postgres, 'PostgreSQL', 1.5);
     yield ratioRow(name, ours.service, ours.sqlite, 'SQLite', 1);
     const ratio = medianRatio(ours.service.cpu, ours.koa.cpu);
-    const [cpu, least] = [ours.service.cpu, ours.koa.cpu].map((all) => `${Math.round(median(all))} µs`);
     yield {
       goal: `CPU of ${name}: ≤ 1.4× Koa`,
-      measured: `${times(ratio)}, ${cpu} beside ${least}`,
+      measured: `${times(ratio)}, ${formatRate(ours.service)} beside ${formatRate(ours.koa)}`,
       met: ratio <= 1.4,
     };
   }

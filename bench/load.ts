@@ -135,6 +135,12 @@ export async function sendLoad({ address, pid }: LoadedServer, load: Load): Prom
   return { rate: responses / seconds, latency, cpu: cpu / responses };
 }
 
+/** Returns a contender that sends a load of these requests. */
+export function loadOf(server: LoadedServer, requests: readonly LoadRequest[], connections = 32) {
+  return async (seconds: number): Promise<LoadResult> =>
+    await sendLoad(server, { connections, seconds, requests });
+}
+
 interface Report {
   readonly responses: number;
   readonly seconds: number;

@@ -31,7 +31,7 @@ async function* whole(stage: Stage): AsyncGenerator<Row> {
 }
 
 /** Reads a response and drops it. */
-async function receive({ address, pid }: LoadedServer, path: string, encoding: string): Promise<Cost> {
+export async function receive({ address, pid }: LoadedServer, path: string, encoding: string): Promise<Cost> {
   return await costOf(
     pid,
     async () =>

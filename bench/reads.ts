@@ -1,5 +1,5 @@
-import { alternate, median, medianRatio, perSecond, ratioRow, type Row, times } from './rows.ts';
-import { getBot, type LoadedServer, type LoadRequest, postCount, send, sendLoad } from './load.ts';
+import { alternate, formatRate, median, medianRatio, perSecond, ratioRow, type Row, times } from './rows.ts';
+import { getBot, type LoadedServer, loadOf, type LoadRequest, postCount, send, sendLoad } from './load.ts';
 import { startReads, type StoredResponse } from './peers.ts';
 import { startWholeService } from './processes.ts';
 import type { Stage } from './stage.ts';
@@ -46,10 +46,7 @@ async function* compare(
   requestsFor: (server: LoadedServer) => Promise<readonly LoadRequest[]>,
   connections = 32,
 ): AsyncGenerator<Row> {
-  const contender = async (server: LoadedServer) => {
-    const requests = await requestsFor(server);
-    return async (seconds: number) => await sendLoad(server, { connections, seconds, requests });
-  };
+  const contender = async (server: LoadedServer) => loadOf(server, await requestsFor(server), connections);
   const { service, fastify, node } = await alternate({
     service: await contender(servers.service),
     fastify: await contender(servers.fastify),
@@ -80,8 +77,7 @@ async function besidePosts(
   posts: readonly LoadRequest[],
 ): Promise<Row> {
   const postRates: number[] = [];
-  const read = async (seconds: number) =>
-    await sendLoad(service, { connections: 32, seconds, requests: gets });
+  const read = loadOf(service, gets);
   const { alone, beside } = await alternate({
     alone: read,
     beside: async (seconds) => {
@@ -95,7 +91,7 @@ async function besidePosts(
   const posted = median(postRates);
   return {
     goal: 'one record beside 1,000/s posts: ≥ 0.8× alone',
-    measured: `${times(ratio)}, ${perSecond(median(beside.rate))} beside ${perSecond(posted)} posts`,
+    measured: `${times(ratio)}, ${formatRate(beside)} beside ${perSecond(posted)} posts`,
     met: ratio >= 0.8 && posted >= 950,
   };
 }

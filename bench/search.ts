@@ -8,7 +8,7 @@ import { noCounts } from '../test/support/counts.ts';
 import { defaultNeeds } from '../test/support/needs.ts';
 import { averageByKind, measureSearchQuality } from '../test/support/search-quality.ts';
 import { languages } from './languages.ts';
-import { getBot, type LoadRequest, sendLoad, timesOf } from './load.ts';
+import { getBot, loadOf, type LoadRequest, timesOf } from './load.ts';
 import { startWholeService } from './processes.ts';
 import { Random } from './random.ts';
 import { atMost, megabytes, milliseconds, percentile, perSecond, type Row, times } from './rows.ts';
@@ -68,19 +68,12 @@ async function* overHttp(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
   const { address } = service;
   const random = new Random(2);
-  const timesOfSearches = async (count: number, query: (random: Random) => string): Promise<number[]> =>
-    await timesOf(
-      address,
-      Array.from({ length: count }, () => searchFor(query(random))),
-    );
-  await timesOfSearches(100, someWords);
-  yield latencyRow('one search', await timesOfSearches(500, someWords));
-  yield latencyRow('one search with a typo', await timesOfSearches(200, typo));
+  yield latencyRow('one search', await timeSearches(address, random));
+  yield latencyRow('one search with a typo', await timesOf(address, searches(200, typo, random)));
 
-  const requests = stage.bots.slice(0, 1000).map(getBot);
+  const load = loadOf(service, stage.bots.slice(0, 1000).map(getBot));
   const seconds = 10;
-  const read = async (): Promise<number> =>
-    (await sendLoad(service, { connections: 32, seconds, requests })).rate;
+  const read = async (): Promise<number> => (await load(seconds)).rate;
   await read();
   const alone = await read();
   const sent: Promise<number[]>[] = [];
@@ -88,7 +81,7 @@ async function* overHttp(stage: Stage): AsyncGenerator<Row> {
   const started = performance.now();
   for (let number = 0; number < seconds * searchesASecond; number++) {
     await rest(started + (number * 1000) / searchesASecond - performance.now());
-    sent.push(timesOfSearches(1, someWords));
+    sent.push(timesOf(address, searches(1, someWords, random)));
   }
   const beside = await reading;
   const taken = (await Promise.all(sent)).flat();
@@ -103,10 +96,17 @@ async function* overHttp(stage: Stage): AsyncGenerator<Row> {
 
 const searchesASecond = 100;
 
-/** A search as the site sends it: the best 24. */
-function searchFor(query: string): LoadRequest {
-  const path = `/api/v2/bots?nsfw=false&limit=24&q=${encodeURIComponent(query)}`;
-  return { method: 'GET', path, headers: {} };
+/** Returns the milliseconds of 500 searches, after 100 others. */
+export async function timeSearches(address: string, random = new Random(2)): Promise<number[]> {
+  return (await timesOf(address, searches(600, someWords, random))).slice(100);
+}
+
+/** Returns searches as the site sends them: for the best 24. */
+function searches(count: number, query: (random: Random) => string, random: Random): LoadRequest[] {
+  return Array.from({ length: count }, () => {
+    const path = `/api/v2/bots?nsfw=false&limit=24&q=${encodeURIComponent(query(random))}`;
+    return { method: 'GET', path, headers: {} };
+  });
 }
 
 /** One to three words, as often as they are used. */
