@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { setTimeout as rest } from 'node:timers/promises';
-import { type LoadedServer, loadOf, type LoadRequest, postCount, send, sendLoad } from './load.ts';
+import { type LoadedServer, loadOf, postCount, send, timesUntil } from './load.ts';
 import { startKoaCounts, startPostgresCounts, startSqliteCounts } from './peers.ts';
 import { startWholeService } from './processes.ts';
 import {
@@ -15,7 +14,7 @@ import {
   type Row,
   times,
 } from './rows.ts';
-import type { Stage } from './stage.ts';
+import { git, type Stage } from './stage.ts';
 
 /**
  * Durable posts of counts, against Fastify with PostgreSQL and with SQLite where those are installed, and against the
@@ -91,7 +90,8 @@ async function timePosts(stage: Stage, stateSeconds: number): Promise<Waiting> {
   await using service = await startWholeService(stage, { BOTSHELF_STATE_SECONDS: String(stateSeconds) });
   const [lone, ...many] = stage.bots.slice(0, 3301).map(postCount);
   if (lone === undefined) throw new Error('there is no bot to post to');
-  const post = async (time: number): Promise<number[]> => await postFor(service, lone, time);
+  const post = async (time: number): Promise<number[]> =>
+    await timesUntil(rest(time), service.address, lone, 2);
   await post(500);
   const rounds: number[][] = [];
   const checkpointed: number[] = [];
@@ -103,9 +103,9 @@ async function timePosts(stage: Stage, stateSeconds: number): Promise<Waiting> {
       while (stateTip(stage) === before) await rest(20);
     }
     const tip = stateTip(stage);
-    await sendLoad(service, { connections: 32, seconds: 1, requests: many });
+    await loadOf(service, many)(1);
     rounds.push(await post((secondsBetweenCheckpoints + 1) * 1000));
-    const log = runGit(stage, 'log', '--format=%s', `${tip}..refs/botshelf/state`);
+    const log = git(stage.catalogue, 'log', '--format=%s', `${tip}..refs/botshelf/state`);
     checkpointed.push(Math.max(0, ...[...log.matchAll(/^Count (\d+) bots?$/gm)].map(([, n]) => Number(n))));
   }
   return {
@@ -115,23 +115,6 @@ async function timePosts(stage: Stage, stateSeconds: number): Promise<Waiting> {
   };
 }
 
-/** Sends the request again and again, each time 2 ms after the response; returns the milliseconds that each took. */
-async function postFor({ address }: LoadedServer, request: LoadRequest, time: number): Promise<number[]> {
-  const end = performance.now() + time;
-  const taken: number[] = [];
-  while (performance.now() < end) {
-    const sent = performance.now();
-    await send(address, request);
-    taken.push(performance.now() - sent);
-    await rest(2);
-  }
-  return taken;
-}
-
-function stateTip(stage: Stage): string {
-  return runGit(stage, 'rev-parse', 'refs/botshelf/state').trim();
-}
-
-function runGit({ catalogue }: Stage, ...args: string[]): string {
-  return execFileSync('git', args, { cwd: catalogue, encoding: 'utf8' });
+function stateTip({ catalogue }: Stage): string {
+  return git(catalogue, 'rev-parse', 'refs/botshelf/state').trim();
 }

@@ -4,6 +4,7 @@ import { Agent, request as open } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as rest } from 'node:timers/promises';
 import type { StageBot } from './stage.ts';
 
 export interface LoadRequest {
@@ -90,6 +91,28 @@ export async function timesOf(address: string, requests: Iterable<LoadRequest>):
   for (const request of requests) {
     const sent = performance.now();
     await send(address, request);
+    times.push(performance.now() - sent);
+  }
+  return times;
+}
+
+/**
+ * Sends a request again and again until `end` is settled, each `pauseMs` after the last response; returns the milliseconds
+ * that each took.
+ */
+export async function timesUntil(
+  end: Promise<unknown>,
+  address: string,
+  request: LoadRequest,
+  pauseMs = 0,
+): Promise<number[]> {
+  let ended = false;
+  const stop = (): void => void (ended = true);
+  end.then(stop, stop);
+  const times: number[] = [];
+  for (; !ended; await rest(pauseMs)) {
+    const sent = performance.now();
+    await send(address, request, manyConnections);
     times.push(performance.now() - sent);
   }
   return times;

@@ -8,7 +8,7 @@ import { RepositoryOpener } from '../src/git/repository.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { importCommits, importFile } from './catalogue.ts';
 import { postEdit } from './content.ts';
-import { cpuOf, getBot, type LoadedServer, loadOf, type LoadRequest, postCount } from './load.ts';
+import { cpuOf, getBot, type LoadedServer, loadOf, type LoadRequest, postCount, timesOf } from './load.ts';
 import { receive } from './open-data.ts';
 import { timeColdPages, timeListPages } from './pages.ts';
 import { residentMegabytes, type RunTime, startWholeService, timeScript } from './processes.ts';
@@ -56,7 +56,7 @@ async function* ofService(stage: Stage): AsyncGenerator<Row> {
   yield percentileRow('search', await timeSearches(address));
   const { counts } = await alternate({ counts: loadOf(service, some.map(postCount), 256) });
   yield { goal: 'counts, 256 connections', measured: formatRate(counts), cost: 1 / median(counts.rate) };
-  yield await latencyRow('content post', service, some.map(postEdit));
+  yield percentileRow('content post', await timesOf(address, some.slice(0, 100).map(postEdit)));
   const edit = await timeEdits(stage, service);
   yield { goal: 'edit by hand, until it is served', measured: milliseconds(edit), cost: edit };
   const began = performance.now();

@@ -6,7 +6,6 @@ import { CurrentCache } from '../src/lib/current-cache.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { noCounts } from '../test/support/counts.ts';
 import { defaultNeeds } from '../test/support/needs.ts';
-import { averageByKind, measureSearchQuality } from '../test/support/search-quality.ts';
 import { languages } from './languages.ts';
 import { getBot, loadOf, type LoadRequest, timesOf } from './load.ts';
 import { startWholeService } from './processes.ts';
@@ -14,19 +13,10 @@ import { Random } from './random.ts';
 import { atMost, megabytes, milliseconds, percentile, perSecond, type Row, times } from './rows.ts';
 import type { Stage } from './stage.ts';
 
-/** Searches: building the index, one query, a typo, a hundred a second next to reads, and how well they rank. */
+/** Searches: building the index, one query, a typo, and a hundred a second next to reads. */
 export async function* search(stage: Stage): AsyncGenerator<Row> {
   yield* inThisProcess(stage);
   yield* overHttp(stage);
-  const all = await measureSearchQuality('queries');
-  const heldOut = averageByKind(all.filter(({ judged }) => judged.heldOut));
-  for (const [kind, average] of averageByKind(all)) {
-    const measured = `${average.toFixed(3)}, held out ${(heldOut.get(kind) ?? 0).toFixed(3)}`;
-    if (kind === 'all') yield { goal: 'nDCG@5 of all kinds: ≥ 0.9', measured, met: average >= 0.9 };
-    else yield { goal: `nDCG@5, ${kind}`, measured };
-  }
-  for (const [kind, average] of averageByKind(await measureSearchQuality('unseen')))
-    yield { goal: `nDCG@5 of unseen queries, ${kind}`, measured: average.toFixed(3) };
 }
 
 /** How long the index takes to build, its memory, and the CPU of searches, in this process. */
