@@ -60,7 +60,7 @@ async function* ofService(stage: Stage): AsyncGenerator<Row> {
   const edit = await timeEdits(stage, service);
   yield { goal: 'edit by hand, until it is served', measured: milliseconds(edit), cost: edit };
   const began = performance.now();
-  const { cpu, memory } = await receive(service, '/api/v2/export.ndjson', 'gzip');
+  const { cpu, memory } = await receive(service, '/api/v2/export.ndjson');
   const whole = runRow('export of all', { wall: (performance.now() - began) / 1000, cpu: cpu / 1000 });
   yield { ...whole, measured: `${whole.measured}, ${megabytes(memory / 1e6)} more` };
 }
