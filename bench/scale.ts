@@ -101,19 +101,29 @@ async function* ofState({ catalogue, bots, ...stage }: Stage): AsyncGenerator<Ro
   await committed.refresh();
   const checkpoint = async (name: string, some: readonly StageBot[], at: number): Promise<Row> => {
     for (const [i, { id }] of some.entries()) committed.addCount(id, { value: i, at });
-    const [before, began, cpu] = [packedMegabytes(catalogue), performance.now(), cpuOf(process.pid)];
+    const [began, cpu] = [performance.now(), cpuOf(process.pid)];
     await committed.commit(() => new Map(some.map(({ id }) => [id, createBotState()])), 'Count');
     const wall = (performance.now() - began) / 1000;
-    const row = runRow(name, { wall, cpu: (cpuOf(process.pid) - cpu) / 1e6 });
-    return { ...row, measured: `${row.measured}, ${(packedMegabytes(catalogue) - before).toFixed(2)} MB` };
+    return runRow(name, { wall, cpu: (cpuOf(process.pid) - cpu) / 1e6 });
   };
+  const yesterday = Date.now() - msPerDay;
   // A day that is over gets its file.
-  yield await checkpoint('checkpoint of all counts and their day', bots, Date.now() - msPerDay);
-  yield runRow('push of that', timeWall(push));
+  const day = async (): Promise<Row> =>
+    await checkpoint('checkpoint of all counts and their day', bots, yesterday);
+  yield await addGrowth(catalogue, day);
+  yield await addGrowth(host, () => runRow('push of that', timeWall(push)));
   yield runRow('fetch of that', timeWall(fetch));
-  yield await checkpoint('checkpoint of a minute', bots.slice(0, Math.ceil(bots.length / 30)), Date.now());
-  yield runRow('push of that minute', timeWall(push));
+  const some = bots.slice(0, Math.ceil(bots.length / 30));
+  yield await addGrowth(catalogue, async () => await checkpoint('checkpoint of a minute', some, Date.now()));
+  yield await addGrowth(host, () => runRow('push of that minute', timeWall(push)));
   repositoryOpener.close();
+}
+
+/** Adds the megabytes by which the packs of a repository grow meanwhile. */
+async function addGrowth(folder: string, measure: () => Row | Promise<Row>): Promise<Row> {
+  const before = packedMegabytes(folder);
+  const row = await measure();
+  return { ...row, measured: `${row.measured}, ${(packedMegabytes(folder) - before).toFixed(2)} MB` };
 }
 
 function timeWall(work: () => unknown): Pick<RunTime, 'wall'> {

@@ -8,7 +8,6 @@ import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { BranchMove, Committer } from '../git/branch/committer.ts';
 import {
   diffTrees,
-  listFiles,
   type FileChange,
   type GitFile,
   countCommits,
@@ -219,9 +218,11 @@ export async function requireSameCatalogue(
   const base = (await readRef(repository, baseRef)) ?? (await readRef(repository, repository.branch()));
   if (theirs === null || base === null || base === theirs) return;
   if ((await mergeBase(repository, base, theirs)) !== undefined) return;
-  const files = await listFiles(repository, base);
+  const paths = (await repository.run(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base])).split(
+    '\0',
+  );
   const changed = new Set((await diffTrees(repository, base, theirs)).map(({ path }) => path));
-  if (!files.some(({ path }) => parseFilePath(path, repository.prefix) && !changed.has(path)))
+  if (!paths.some((path) => parseFilePath(path, repository.prefix) && !changed.has(path)))
     throw new BotshelfError('unavailable', unrelated);
 }
 
