@@ -39,7 +39,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { bots: { type: 'string', default: '100000' }, help: { type: 'boolean', default: false } },
 });
-const sizes = values.bots.split(',').map(Number);
+const sizes = values.bots
+  .split(',')
+  .map(Number)
+  .toSorted((a, b) => a - b);
 const all: Readonly<Record<string, RowGroup>> = { ...groups, ...onlyByName };
 if (values.help || positionals.some((name) => !(name in all)) || !sizes.every((n) => n > 0 && n % 1 === 0)) {
   print(
