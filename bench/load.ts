@@ -106,11 +106,11 @@ export async function timesUntil(
   request: LoadRequest,
   pauseMs = 0,
 ): Promise<number[]> {
-  let ended = false;
-  const stop = (): void => void (ended = true);
+  const over = new AbortController();
+  const stop = (): void => over.abort();
   end.then(stop, stop);
   const times: number[] = [];
-  for (; !ended; await rest(pauseMs)) {
+  for (; !over.signal.aborted; await rest(pauseMs)) {
     const sent = performance.now();
     await send(address, request, manyConnections);
     times.push(performance.now() - sent);
