@@ -2,12 +2,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BotId } from '../src/bot/id.ts';
 import { freePort, type RunningChild, type ServerProcess, startServer, watchOver } from './processes.ts';
 import type { Stage, StageBot } from './stage.ts';
@@ -24,11 +23,11 @@ export interface StoredResponse {
   readonly base64: string;
 }
 
-/** Starts a server that sends these responses, with `node:http` alone. */
+/** Starts a server that sends these responses, with Fastify. */
 export async function startReads(stage: Stage, responses: readonly StoredResponse[]): Promise<ServerProcess> {
   const file = join(stage.tempFolder(), 'responses.json');
   writeFileSync(file, JSON.stringify(responses));
-  return await startPeer('node-reads', [file]);
+  return await startPeer('fastify-reads', [file]);
 }
 
 /** Starts Koa with its router and the journal of counts: no token, no validation, no limits, no metrics. */
@@ -148,18 +147,21 @@ const port = Number(process.env['PORT']);
 
 /** The program of each peer, called with its other argument. */
 const programs: Readonly<Record<string, (argument: string) => Promise<void>>> = {
-  'node-reads': async (file) => {
+  'fastify-reads': async (file) => {
+    const { fastify } = await import('fastify');
     const responses = readResponses(file);
-    createServer((request, response) => {
-      const found = responses.get(request.url ?? '');
-      if (found === undefined) {
-        response.writeHead(request.url === '/ready' ? 200 : 404).end();
-      } else if (request.headers['if-none-match'] === found.headers['etag']) {
-        response.writeHead(304, found.notModifiedHeaders).end();
-      } else {
-        response.writeHead(200, { ...found.headers, 'content-length': found.body.length }).end(found.body);
-      }
-    }).listen(port, '127.0.0.1');
+    const respond = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+      const found = responses.get(request.url);
+      if (found === undefined) return reply.code(404).send();
+      if (request.headers['if-none-match'] === found.headers['etag'])
+        return reply.code(304).headers(found.notModifiedHeaders).send();
+      return reply.headers(found.headers).send(found.body);
+    };
+    const app = fastify();
+    app.get('/ready', (_, reply) => reply.send({ ready: true }));
+    app.get('/api/v2/bots', respond);
+    app.get('/api/v2/bots/:id', respond);
+    await app.listen({ host: '127.0.0.1', port });
   },
 
   'koa-counts': async (folder) => {

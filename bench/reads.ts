@@ -4,15 +4,15 @@ import { startReads, type StoredResponse } from './peers.ts';
 import { startWholeService } from './processes.ts';
 import type { Stage } from './stage.ts';
 
-/** Reads, against bare node:http that has the same responses in memory, and while counts are posted. */
+/** Reads, against Fastify that has the same responses in memory, and while counts are posted. */
 export async function* reads(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
   const records = stage.bots.slice(0, 1000).map(getBot);
   const headers = { 'Accept-Encoding': 'gzip' };
   const list: LoadRequest = { method: 'GET', path: '/api/v2/bots', headers };
   const responses = await storeResponses(service, [...records, list]);
-  await using node = await startReads(stage, responses);
-  const servers = { service, node };
+  await using fastify = await startReads(stage, responses);
+  const servers = { service, fastify };
   yield await compare('one record', servers, async () => records);
   yield await compare('one record, 304', servers, async (server) => await withConditions(server, records));
   yield await compare('the whole list, gzip', servers, async () => [list], 4);
@@ -41,16 +41,16 @@ async function storeResponses(
 
 async function compare(
   name: string,
-  servers: Readonly<Record<'service' | 'node', LoadedServer>>,
+  servers: Readonly<Record<'service' | 'fastify', LoadedServer>>,
   requestsFor: (server: LoadedServer) => Promise<readonly LoadRequest[]>,
   connections = 32,
 ): Promise<Row> {
   const contender = async (server: LoadedServer) => loadOf(server, await requestsFor(server), connections);
-  const { service, node } = await alternate({
+  const { service, fastify } = await alternate({
     service: await contender(servers.service),
-    node: await contender(servers.node),
+    fastify: await contender(servers.fastify),
   });
-  return ratioRow(name, service, node, 'node:http', 0.9);
+  return ratioRow(name, service, fastify, 'Fastify', 1);
 }
 
 /** Adds the ETag that the server has for each address, so that it responds 304. */
