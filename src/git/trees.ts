@@ -37,7 +37,6 @@ export async function diffTrees(
   { objects, hash }: Pick<Repository, 'objects' | 'hash'>,
   from: string | null,
   to: string,
-  maxWeight = maxDiffWeight,
 ): Promise<FileChange[]> {
   const readRoot = async (name: string): Promise<string> => {
     const tree = await objects.readOne(`${name}^{tree}`);
@@ -69,9 +68,9 @@ export async function diffTrees(
         if (folders[0] !== folders[1]) pairs.push({ folder: `${path}/`, ids: folders });
         weight += path.length + pathWeight;
       }
-      if (weight <= maxWeight) continue;
+      if (weight <= maxDiffWeight) continue;
       const what = from === null ? `${to} has` : `${from} and ${to} differ in`;
-      const files = Math.round(maxWeight / fileWeight / 1000) * 1000;
+      const files = Math.round(maxDiffWeight / fileWeight / 1000) * 1000;
       throw new BotshelfError('diff-too-large', `${what} more than about ${files} files`);
     }
   }
@@ -150,20 +149,6 @@ export function parseRawDiff(output: string): RawDiffEntry[] {
   }
   return entries;
 }
-
-/** A file of a commit. */
-interface ListedFile extends GitFile {
-  /** Relative to the root of the listing. */
-  readonly path: string;
-}
-
-/** Lists all files of a commit or a tree, by path. @throws as diffTrees */
-export async function listFiles(repository: Repository, commit: string): Promise<ListedFile[]> {
-  const files = await diffTrees(repository, null, commit, maxListWeight);
-  return files.flatMap(({ path, after }) => (after === null ? [] : { ...after, path }));
-}
-
-const maxListWeight = 128 * 1024 * 1024;
 
 /**
  * Returns the entries of a commit at these paths. It goes down level by level, so that git opens each folder once.
