@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MainPage, Translation } from '../schemas/types.ts';
-import { parseBotId } from '../src/bot/id.ts';
+import { type BotId, parseBotId } from '../src/bot/id.ts';
 import { parseLocale } from '../src/bot/locale.ts';
 import { pathOf } from '../src/catalogue/page/layout.ts';
 import { type Language, languages } from './languages.ts';
@@ -13,16 +13,22 @@ import { Random, Ranked } from './random.ts';
 /**
  * Makes a Git repository of `folder`, with the pages of invented bots in its one commit on `main`, checked out. The same count
  * and seed make the same files. The pages stream through one `git fast-import`, so their number costs no memory here.
+ * Returns the bots with the paths of their main pages, in the order of their ids.
  * @throws {Error} when git fails.
  */
-export async function generateRepository(folder: string, bots: number, seed = 1): Promise<void> {
+export async function generateRepository(folder: string, bots: number, seed = 1): Promise<MainPlace[]> {
+  const mains: MainPlace[] = [];
   mkdirSync(folder, { recursive: true });
   const git = (...args: string[]): Buffer => execFileSync('git', args, { cwd: folder });
   git('init', '-q', '-b', 'main');
   // What the service writes must not show up as changed; what git writes must be the bytes of the pages.
   git('config', 'core.autocrlf', 'false');
-  await importCommits(folder, commitPages(generateBots(bots, seed), `Begin with ${bots} invented bots`));
-  git('reset', '-q', '--hard');
+  await importCommits(
+    folder,
+    commitPages(generateBots(bots, seed, mains), `Begin with ${bots} invented bots`),
+  );
+  git('-c', 'checkout.workers=0', 'reset', '-q', '--hard');
+  return mains;
 }
 
 /** Runs `git fast-import` on a stream of its commands. @throws {Error} when git fails */
@@ -53,14 +59,22 @@ export function importFile(path: string, text: string): string {
   return `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
 }
 
-/** A page file: its path below the catalogue's folder, and its text. */
-interface PageText {
+/** A bot, and the path of its main page below the catalogue's folder. */
+export interface MainPlace {
+  readonly id: BotId;
   readonly path: string;
+}
+
+/** A page file: its bot, its path below the catalogue's folder, and its text. */
+interface PageText extends MainPlace {
   readonly text: string;
 }
 
-/** Invents bots, in the order of their ids, and yields their pages: of each bot the main page, then its translations. */
-function* generateBots(bots: number, seed: number): Generator<PageText> {
+/**
+ * Invents bots, in the order of their ids, and yields their pages: of each bot the main page, then its translations. Adds
+ * the places of main pages to `mains`.
+ */
+function* generateBots(bots: number, seed: number, mains: MainPlace[]): Generator<PageText> {
   const random = new Random(seed);
   const spoken = languages();
   const byUse = new Ranked(
@@ -72,7 +86,9 @@ function* generateBots(bots: number, seed: number): Generator<PageText> {
     const id = snowflake(registered, random);
     const main = random.chance(0.75) ? (spoken[0] as Language) : byUse.draw(random);
     const name = nameIn(main, random);
-    yield page(id, main, mainKeys(id, name, main, registered, random), random);
+    const mainPage = page(id, main, mainKeys(id, name, main, registered, random), random);
+    mains.push({ id: mainPage.id, path: mainPage.path });
+    yield mainPage;
 
     const others = new Set<Language>();
     const translations = random.chance(0.3) ? random.pick([1, 1, 1, 2, 2, 3]) : 0;
@@ -106,7 +122,7 @@ function page(digits: string, language: Language, keys: MainPage | Translation, 
     longestPage / language.density,
   );
   const text = random.chance(0.02) ? '' : `\n${markdown(keys.name, language, random, length)}\n`;
-  return { path: pathOf(id, locale), text: `---\n${JSON.stringify(keys, null, 2)}\n---\n${text}` };
+  return { id, path: pathOf(id, locale), text: `---\n${JSON.stringify(keys, null, 2)}\n---\n${text}` };
 }
 
 function nameIn({ inventions, space, words }: Language, random: Random): string {

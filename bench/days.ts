@@ -8,7 +8,7 @@ import { silentLog as log } from '../src/lib/log.ts';
 import { importCommits, importFile } from './catalogue.ts';
 import { Random } from './random.ts';
 import { atMost, type Row } from './rows.ts';
-import { git, type Stage } from './stage.ts';
+import { git, packedMegabytes, type Stage } from './stage.ts';
 
 const dayCount = 730;
 const maxBots = 20_000;
@@ -19,9 +19,8 @@ export async function* days(stage: Stage): AsyncGenerator<Row> {
   const bots = stage.bots.slice(0, maxBots);
   git(folder, 'init', '-q');
   await importCommits(folder, generateDays(bots.map(({ id }) => id).toSorted(compareBotIds)));
-  const [, kibibytes] = /^size-pack: (\d+)$/m.exec(git(folder, 'count-objects', '-v')) ?? [];
-  const bytes = (Number(kibibytes) * 1024) / dayCount / bots.length;
-  yield atMost('a day of 100,000 bots in Git', bytes / 10, 3, (size) => `${size.toFixed(2)} MB`);
+  const size = (packedMegabytes(folder) / dayCount / bots.length) * 100_000;
+  yield atMost('a day of 100,000 bots in Git', size, 3, (all) => `${all.toFixed(2)} MB`);
   const repositoryOpener = new RepositoryOpener(folder);
   const history = new CountHistory({ repositoryOpener, latest: () => undefined, log });
   const started = performance.now();

@@ -4,6 +4,7 @@ import { Agent, request as open } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as rest } from 'node:timers/promises';
 import type { StageBot } from './stage.ts';
 
 export interface LoadRequest {
@@ -95,6 +96,28 @@ export async function timesOf(address: string, requests: Iterable<LoadRequest>):
   return times;
 }
 
+/**
+ * Sends a request again and again until `end` is settled, each `pauseMs` after the last response; returns the milliseconds
+ * that each took.
+ */
+export async function timesUntil(
+  end: Promise<unknown>,
+  address: string,
+  request: LoadRequest,
+  pauseMs = 0,
+): Promise<number[]> {
+  const over = new AbortController();
+  const stop = (): void => over.abort();
+  end.then(stop, stop);
+  const times: number[] = [];
+  for (; !over.signal.aborted; await rest(pauseMs)) {
+    const sent = performance.now();
+    await send(address, request, manyConnections);
+    times.push(performance.now() - sent);
+  }
+  return times;
+}
+
 /** A server that loads are sent to. */
 export interface LoadedServer {
   readonly address: string;
@@ -133,6 +156,12 @@ export async function sendLoad({ address, pid }: LoadedServer, load: Load): Prom
     throw new Error(`${failures} of ${responses} responses were errors or did not come`);
   }
   return { rate: responses / seconds, latency, cpu: cpu / responses };
+}
+
+/** Returns a contender that sends a load of these requests. */
+export function loadOf(server: LoadedServer, requests: readonly LoadRequest[], connections = 32) {
+  return async (seconds: number): Promise<LoadResult> =>
+    await sendLoad(server, { connections, seconds, requests });
 }
 
 interface Report {

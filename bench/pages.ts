@@ -1,8 +1,8 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { type LoadedServer, type LoadRequest, postCount, send, sendLoad, timesOf } from './load.ts';
+import { type LoadedServer, loadOf, type LoadRequest, postCount, send, timesOf } from './load.ts';
 import { startService, untilIdle } from './processes.ts';
-import { atMost, median, milliseconds, percentile, perSecond, type Row } from './rows.ts';
-import type { Stage } from './stage.ts';
+import { alternate, atMost, formatRate, median, milliseconds, percentile, type Row } from './rows.ts';
+import type { Stage, StageBot } from './stage.ts';
 
 /** The web pages, as a browser requests them. */
 export async function* pages(stage: Stage): AsyncGenerator<Row> {
@@ -12,14 +12,10 @@ export async function* pages(stage: Stage): AsyncGenerator<Row> {
   const [first = 0] = await timesOf(address, [front]);
   yield atMost('front page, first after the start', first, 1000, milliseconds);
   await untilIdle(service);
-  const bots = stage.bots.map(({ id }) => page(`/bots/${id}`));
-  // The first pages of a process wait for its code to be compiled.
-  await timesOf(address, bots.slice(-50));
-  const requests = bots.slice(0, 1000);
-  const slowest = percentile(await timesOf(address, requests), 0.99);
+  const slowest = percentile(await timeColdPages(address, stage.bots), 0.99);
   yield atMost('bot page, cold, after 50 others, p99', slowest, 15, milliseconds);
-  yield await warm('bot pages, warm', service, requests);
-  const kilobytes = (await bytesOf(address, bots[0]?.path ?? '/')) / 1000;
+  yield await warm('bot pages, warm', service, stage.bots.slice(0, 1000).map(toPage));
+  const kilobytes = (await bytesOf(address, `/bots/${stage.bots[0]?.id}`)) / 1000;
   yield atMost('bot page with its stylesheet, sent', kilobytes, 60, (size) => `${size.toFixed(1)} kB`);
 
   const besideCounts: number[] = [];
@@ -34,19 +30,30 @@ export async function* pages(stage: Stage): AsyncGenerator<Row> {
   const [quiet = 0] = await timesOf(address, [front]);
   yield atMost('front page, first after a count and a quiet minute', quiet, 50, milliseconds);
   yield await warm('front page, warm', service, [front]);
+  yield atMost('page of a list, cold, median', median(await timeListPages(address)), 50, milliseconds);
+}
 
-  const lists = ['popular', 'newest', 'edited', 'name'].flatMap((sort) =>
+/** Returns the milliseconds of the pages of 1,000 bots, requested for the first time. */
+export async function timeColdPages(address: string, bots: readonly StageBot[]): Promise<number[]> {
+  // The first pages of a process wait for its code to be compiled.
+  await timesOf(address, bots.slice(-50).map(toPage));
+  return await timesOf(address, bots.slice(0, 1000).map(toPage));
+}
+
+function toPage({ id }: StageBot): LoadRequest {
+  return page(`/bots/${id}`);
+}
+
+export async function timeListPages(address: string): Promise<number[]> {
+  const pages = ['popular', 'newest', 'edited', 'name'].flatMap((sort) =>
     [1, 2, 3, 4, 5].map((number) => page(`/?sort=${sort}&page=${number}`)),
   );
-  yield atMost('page of a list, cold, median', median(await timesOf(address, lists)), 50, milliseconds);
+  return await timesOf(address, pages);
 }
 
 async function warm(name: string, server: LoadedServer, requests: readonly LoadRequest[]): Promise<Row> {
-  const rates: number[] = [];
-  for (let round = 0; round < 5; round++)
-    rates.push((await sendLoad(server, { connections: 32, seconds: 2, requests })).rate);
-  const rate = median(rates);
-  return { goal: `${name}: ≥ 10,000/s`, measured: perSecond(rate), met: rate >= 10_000 };
+  const { rounds } = await alternate({ rounds: loadOf(server, requests) });
+  return { goal: `${name}: ≥ 10,000/s`, measured: formatRate(rounds), met: median(rounds.rate) >= 10_000 };
 }
 
 /** Returns the bytes of a page and of the stylesheet that it links to, as they are sent. */

@@ -2,7 +2,6 @@ import { execFileSync, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
@@ -24,15 +23,11 @@ export interface StoredResponse {
   readonly base64: string;
 }
 
-/** Starts a server that sends these responses, with Fastify or with `node:http` alone. */
-export async function startReads(
-  stage: Stage,
-  peer: 'fastify' | 'node',
-  responses: readonly StoredResponse[],
-): Promise<ServerProcess> {
+/** Starts a server that sends these responses, with Fastify. */
+export async function startReads(stage: Stage, responses: readonly StoredResponse[]): Promise<ServerProcess> {
   const file = join(stage.tempFolder(), 'responses.json');
   writeFileSync(file, JSON.stringify(responses));
-  return await startPeer(`${peer}-reads`, [file]);
+  return await startPeer('fastify-reads', [file]);
 }
 
 /** Starts Koa with its router and the journal of counts: no token, no validation, no limits, no metrics. */
@@ -167,20 +162,6 @@ const programs: Readonly<Record<string, (argument: string) => Promise<void>>> = 
     app.get('/api/v2/bots', respond);
     app.get('/api/v2/bots/:id', respond);
     await app.listen({ host: '127.0.0.1', port });
-  },
-
-  'node-reads': async (file) => {
-    const responses = readResponses(file);
-    createServer((request, response) => {
-      const found = responses.get(request.url ?? '');
-      if (found === undefined) {
-        response.writeHead(request.url === '/ready' ? 200 : 404).end();
-      } else if (request.headers['if-none-match'] === found.headers['etag']) {
-        response.writeHead(304, found.notModifiedHeaders).end();
-      } else {
-        response.writeHead(200, { ...found.headers, 'content-length': found.body.length }).end(found.body);
-      }
-    }).listen(port, '127.0.0.1');
   },
 
   'koa-counts': async (folder) => {

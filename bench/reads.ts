@@ -1,22 +1,21 @@
-import { alternate, median, medianRatio, perSecond, ratioRow, type Row, times } from './rows.ts';
-import { getBot, type LoadedServer, type LoadRequest, postCount, send, sendLoad } from './load.ts';
+import { alternate, formatRate, median, medianRatio, perSecond, ratioRow, type Row, times } from './rows.ts';
+import { getBot, type LoadedServer, loadOf, type LoadRequest, postCount, send, sendLoad } from './load.ts';
 import { startReads, type StoredResponse } from './peers.ts';
 import { startWholeService } from './processes.ts';
 import type { Stage } from './stage.ts';
 
-/** Reads, against Fastify and bare node:http that have the same responses in memory, and while counts are posted. */
+/** Reads, against Fastify that has the same responses in memory, and while counts are posted. */
 export async function* reads(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
   const records = stage.bots.slice(0, 1000).map(getBot);
   const headers = { 'Accept-Encoding': 'gzip' };
   const list: LoadRequest = { method: 'GET', path: '/api/v2/bots', headers };
   const responses = await storeResponses(service, [...records, list]);
-  await using fastify = await startReads(stage, 'fastify', responses);
-  await using node = await startReads(stage, 'node', responses);
-  const servers = { service, fastify, node };
-  yield* compare('one record', servers, async () => records);
-  yield* compare('one record, 304', servers, async (server) => await withConditions(server, records));
-  yield* compare('the whole list, gzip', servers, async () => [list], 4);
+  await using fastify = await startReads(stage, responses);
+  const servers = { service, fastify };
+  yield await compare('one record', servers, async () => records);
+  yield await compare('one record, 304', servers, async (server) => await withConditions(server, records));
+  yield await compare('the whole list, gzip', servers, async () => [list], 4);
   yield await besidePosts(service, records, stage.bots.slice(0, 1000).map(postCount));
 }
 
@@ -40,23 +39,18 @@ async function storeResponses(
   return responses;
 }
 
-async function* compare(
+async function compare(
   name: string,
-  servers: Readonly<Record<'service' | 'fastify' | 'node', LoadedServer>>,
+  servers: Readonly<Record<'service' | 'fastify', LoadedServer>>,
   requestsFor: (server: LoadedServer) => Promise<readonly LoadRequest[]>,
   connections = 32,
-): AsyncGenerator<Row> {
-  const contender = async (server: LoadedServer) => {
-    const requests = await requestsFor(server);
-    return async (seconds: number) => await sendLoad(server, { connections, seconds, requests });
-  };
-  const { service, fastify, node } = await alternate({
+): Promise<Row> {
+  const contender = async (server: LoadedServer) => loadOf(server, await requestsFor(server), connections);
+  const { service, fastify } = await alternate({
     service: await contender(servers.service),
     fastify: await contender(servers.fastify),
-    node: await contender(servers.node),
   });
-  yield ratioRow(name, service, fastify, 'Fastify', 1);
-  yield ratioRow(name, service, node, 'node:http', 0.9);
+  return ratioRow(name, service, fastify, 'Fastify', 1);
 }
 
 /** Adds the ETag that the server has for each address, so that it responds 304. */
@@ -80,8 +74,7 @@ async function besidePosts(
   posts: readonly LoadRequest[],
 ): Promise<Row> {
   const postRates: number[] = [];
-  const read = async (seconds: number) =>
-    await sendLoad(service, { connections: 32, seconds, requests: gets });
+  const read = loadOf(service, gets);
   const { alone, beside } = await alternate({
     alone: read,
     beside: async (seconds) => {
@@ -95,7 +88,7 @@ async function besidePosts(
   const posted = median(postRates);
   return {
     goal: 'one record beside 1,000/s posts: ≥ 0.8× alone',
-    measured: `${times(ratio)}, ${perSecond(median(beside.rate))} beside ${perSecond(posted)} posts`,
+    measured: `${times(ratio)}, ${formatRate(beside)} beside ${perSecond(posted)} posts`,
     met: ratio >= 0.8 && posted >= 950,
   };
 }

@@ -8,12 +8,33 @@ export interface Row {
   readonly measured: string;
   /** Undefined for a figure without a goal. */
   readonly met?: boolean;
+  /** What tells how the figure grows with the list: a time, CPU or bytes. */
+  readonly cost?: number;
 }
 
 /** Measures the rows of a group on the stage, and yields each as soon as it is known. */
 export type RowGroup = (stage: Stage) => AsyncGenerator<Row>;
 
 export const heading = '| goal | measured | command |\n|---|---|---|';
+
+/** Returns the table of rows that were measured with lists of several sizes, ascending, by their goals. */
+export function formatGrowth(sizes: readonly number[], rows: ReadonlyMap<string, readonly Row[]>): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const head = ['', ...sizes.map((size) => `${size.toLocaleString('en')} bots`), 'grows'];
+  const lines = Array.from(rows, ([goal, measured]) =>
+    line([goal, ...measured.map((row) => row.measured), describeGrowth(sizes, measured)]),
+  );
+  return [line(head), line(head.map(() => '---')), ...lines].join('\n');
+}
+
+/** Compares the costs with the smallest and the largest list. */
+function describeGrowth(sizes: readonly number[], rows: readonly Row[]): string {
+  const ratioOf = (all: readonly (number | undefined)[]): number => (all.at(-1) ?? NaN) / (all[0] ?? NaN);
+  const growth = ratioOf(rows.map(({ cost }) => cost));
+  if (Number.isNaN(growth)) return '';
+  if (growth <= 1.5) return 'flat';
+  return growth <= 1.5 * ratioOf(sizes) ? 'with the list' : 'worse';
+}
 
 /** Returns a row of the table in docs/benchmarks.md. */
 export function formatRow({ goal, measured, met }: Row, command: string): string {
@@ -44,13 +65,22 @@ export function ratioRow(name: string, ours: Rounds, peer: Rounds, title: string
   const ratio = medianRatio(ours.rate, peer.rate);
   return {
     goal,
-    measured: `${times(ratio)}, ${perSecond(median(ours.rate))} beside ${perSecond(median(peer.rate))}`,
+    measured: `${times(ratio)}, ${formatRate(ours)} beside ${formatRate(peer)}`,
     met: ratio >= least,
   };
 }
 
 export function perSecond(rate: number): string {
   return `${rate >= 100 ? Math.round(rate).toLocaleString('en') : rate.toFixed(1)}/s`;
+}
+
+/** Returns the median rate, with the CPU of the server for each request. */
+export function formatRate({ rate, cpu }: Pick<Rounds, 'rate' | 'cpu'>): string {
+  return `${perSecond(median(rate))} (CPU ${microseconds(median(cpu))})`;
+}
+
+export function microseconds(time: number): string {
+  return `${Math.round(time).toLocaleString('en')} µs`;
 }
 
 export function milliseconds(time: number): string {

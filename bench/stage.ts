@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BotId, compareBotIds } from '../src/bot/id.ts';
 import { createToken, type Token, computeDigest } from '../src/bot/token.ts';
-import { parsePlace } from '../src/catalogue/page/layout.ts';
 import { State, toShardNumber, toShardPath, writeShard } from '../src/counts/state.ts';
-import { generateRepository, importFile } from './catalogue.ts';
+import { generateRepository, importCommits, importFile, type MainPlace } from './catalogue.ts';
 import { Random } from './random.ts';
 
 /** What all rows are measured on: a generated catalogue in a Git repository, each bot with a token. */
@@ -21,11 +19,8 @@ export interface Stage {
   tempFolder(): string;
 }
 
-export interface StageBot {
-  readonly id: BotId;
+export interface StageBot extends MainPlace {
   readonly token: Token;
-  /** The path of its main page, relative to the catalogue. */
-  readonly path: string;
 }
 
 /** Generates the catalogue, with a token for every bot. */
@@ -35,9 +30,9 @@ export async function setStage(bots: number): Promise<Stage> {
   // PostgreSQL runs as another user.
   chmodSync(root, 0o755);
   const catalogue = join(root, 'catalogue');
-  await generateRepository(catalogue, bots);
-  const stageBots = shuffled(listBots(catalogue));
-  commitTokens(catalogue, stageBots);
+  const places = await generateRepository(catalogue, bots);
+  const stageBots = shuffled(places.map((place) => ({ ...place, token: createToken() })));
+  await importCommits(catalogue, issueTokens(stageBots));
   return {
     catalogue,
     var: join(root, 'var'),
@@ -54,32 +49,17 @@ export function editPage(catalogue: string, path: string, keys: Readonly<Record<
   writeFileSync(file, `---\n${JSON.stringify(data, null, 2)}\n---${page}`);
 }
 
-function listBots(catalogue: string): StageBot[] {
-  const bots = new Map<BotId, StageBot>();
-  for (const folder of readdirSync(join(catalogue, 'bots'))) {
-    for (const name of readdirSync(join(catalogue, 'bots', folder))) {
-      const place = parsePlace(folder, name);
-      if (!('id' in place)) continue;
-      const path = `bots/${folder}/${name}`;
-      const isMainPage = readFileSync(join(catalogue, path), 'utf8').includes('"authors":');
-      if (isMainPage) bots.set(place.id, { id: place.id, path, token: createToken() });
-    }
-  }
-  return [...bots.values()].toSorted((a, b) => compareBotIds(a.id, b.id));
-}
-
-/** Writes the state that issuing each token would have led to, in one commit. */
-function commitTokens(catalogue: string, bots: readonly StageBot[]): void {
+/** Yields the commit of the state that issuing each token would have led to. */
+function* issueTokens(bots: readonly StageBot[]): Generator<string> {
   const state = new State();
   for (const { id, token } of bots)
     state.merge(id, { token: { digest: computeDigest(token), at: 1_700_000_000_000, generation: 1 } });
-  const files = [...new Set(bots.map(({ id }) => toShardNumber(id)))].map((number) => {
-    const text = writeShard(state.listBots(number), (id) => state.get(id));
-    return importFile(toShardPath(number), text);
-  });
-  const head = 'commit refs/botshelf/state\ncommitter Bench <bench@localhost> 1700000000 +0000\n';
-  const input = `${head}data 12\nIssue tokens\n${files.join('')}`;
-  execFileSync('git', ['fast-import', '--quiet'], { cwd: catalogue, input });
+  yield 'commit refs/botshelf/state\ncommitter Bench <bench@localhost> 1700000000 +0000\ndata 12\nIssue tokens\n';
+  for (const number of new Set(bots.map(({ id }) => toShardNumber(id))))
+    yield importFile(
+      toShardPath(number),
+      writeShard(state.listBots(number), (id) => state.get(id)),
+    );
 }
 
 function shuffled<T>(values: readonly T[]): T[] {
@@ -90,6 +70,12 @@ function shuffled<T>(values: readonly T[]): T[] {
     [result[last], result[other]] = [result[other] as T, result[last] as T];
   }
   return result;
+}
+
+/** Returns the megabytes of a repository's packs. */
+export function packedMegabytes(folder: string): number {
+  const [, kibibytes] = /^size-pack: (\d+)$/m.exec(git(folder, 'count-objects', '-v')) ?? [];
+  return (Number(kibibytes) * 1024) / 1e6;
 }
 
 /** Runs git as somebody who is not the service. */

@@ -17,8 +17,8 @@ import { editPage, git, type Stage } from './stage.ts';
 export async function* starts(stage: Stage): AsyncGenerator<Row> {
   const reading = timeReading(stage);
   const clear = (): void => rmSync(stage.var, { recursive: true, force: true });
-  yield runTimeRow('ready after a first start', await timeStarts(stage, clear), reading, 4);
-  yield runTimeRow('ready after a restart', await timeStarts(stage), reading, 1);
+  yield runTimeRow('ready after a first start', await timeStarts(stage, 3, clear), reading, 4);
+  yield runTimeRow('ready after a restart', await timeStarts(stage, 3), reading, 1);
   clear();
   await using service = await startWholeService(stage);
   await rest(5000);
@@ -43,10 +43,10 @@ export function runTimeRow(name: string, runs: readonly RunTime[], reading: RunT
   };
 }
 
-/** Starts the service three times, each until it is ready. */
-async function timeStarts(stage: Stage, prepare = (): void => {}): Promise<RunTime[]> {
+/** Starts the service some times, each until it is ready. */
+export async function timeStarts(stage: Stage, rounds: number, prepare = (): void => {}): Promise<RunTime[]> {
   const runs: RunTime[] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < rounds; round++) {
     prepare();
     await using service = await startService(stage);
     runs.push({ wall: service.readyAfter / 1000, cpu: cpuOf(service.pid) / 1e6 });
@@ -55,7 +55,7 @@ async function timeStarts(stage: Stage, prepare = (): void => {}): Promise<RunTi
 }
 
 /** Returns the median time from saving a page to the first response that is another, in milliseconds. */
-async function timeEdits({ bots, catalogue }: Stage, { address }: ServerProcess): Promise<number> {
+export async function timeEdits({ bots, catalogue }: Stage, { address }: ServerProcess): Promise<number> {
   const taken: number[] = [];
   for (const bot of bots.slice(0, 30)) {
     const etag = async (): Promise<unknown> => (await send(address, getBot(bot))).headers['etag'];

@@ -1,15 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import {
-  getBot,
-  type LoadedServer,
-  type LoadRequest,
-  manyConnections,
-  postBot,
-  postCount,
-  send,
-} from './load.ts';
+import { getBot, type LoadedServer, manyConnections, postBot, postCount, send, timesUntil } from './load.ts';
 import { startWholeService } from './processes.ts';
 import { atMost, besideAlone, median, milliseconds, percentile, type Row } from './rows.ts';
 import { editPage, git, type Stage, type StageBot } from './stage.ts';
@@ -88,23 +80,11 @@ async function probe(
   posted: StageBot,
   end: Promise<unknown>,
 ): Promise<Waiting> {
-  const over = new AbortController();
-  const ended = end.finally(() => over.abort());
-  const time = async (request: LoadRequest, pause: number): Promise<number[]> => {
-    const times: number[] = [];
-    while (!over.signal.aborted) {
-      const sent = performance.now();
-      await send(address, request, manyConnections);
-      times.push(performance.now() - sent);
-      await rest(pause);
-    }
-    return times;
-  };
   const [reads, edits, counts] = await Promise.all([
-    time(getBot(read), 2),
-    time(postBot(posted, '{"website":"https://example.org/{n}"}'), 20),
-    time(postCount(posted), 5),
-    ended,
+    timesUntil(end, address, getBot(read), 2),
+    timesUntil(end, address, postBot(posted, '{"website":"https://example.org/{n}"}'), 20),
+    timesUntil(end, address, postCount(posted), 5),
+    end,
   ]);
   return { reads, edits, counts };
 }

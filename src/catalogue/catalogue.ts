@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { BranchAdvance, CommitEvent } from '../git/branch/feed.ts';
-import { type Clone, restoreFolder } from '../git/branch/clone.ts';
-import type { RepositoryOpener } from '../git/repository.ts';
+import type { Clone } from '../git/branch/clone.ts';
+import { readHead } from '../git/refs.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
+import { findTreeEntries } from '../git/trees.ts';
 import { CurrentCache } from '../lib/current-cache.ts';
 import { codeOf, isError, messageOf, UserError } from '../lib/errors.ts';
 import { type Health, listFaults } from '../lib/health.ts';
@@ -76,7 +79,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
   const catalogue = new Catalogue({
     root: config.catalogue,
     hash: await repositoryOpener.hash(),
-    restoreFolder: async () => await restoreFolder(config.catalogue, botsFolder, repositoryOpener),
+    restoreFolder: async () => await restoreBotsFolder(config.catalogue, repositoryOpener),
     isGitWriting: options.isGitWriting,
     log,
     snapshot: join(config.var, 'index.snapshot'),
@@ -149,7 +152,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
 export async function ensureCatalogue(catalogue: string, repositoryOpener: RepositoryOpener): Promise<void> {
   try {
     if (!existsSync(join(catalogue, botsFolder)))
-      await restoreFolder(catalogue, botsFolder, repositoryOpener).catch((error: unknown) => {
+      await restoreBotsFolder(catalogue, repositoryOpener).catch((error: unknown) => {
         // Reading the catalogue reports any other error.
         if (error instanceof UserError) throw error;
       });
@@ -160,6 +163,40 @@ export async function ensureCatalogue(catalogue: string, repositoryOpener: Repos
   await repositoryOpener.open().catch((error: unknown) => {
     if (isError(error, 'wrong-user')) throw error;
   });
+}
+
+/**
+ * Creates `bots/` if the last commit has nothing in it, because Git keeps no empty folder; not if the repository never had
+ * it.
+ * @param catalogue the folder that holds `bots/`
+ * @throws {UserError} if nothing is checked out although the remote has branches
+ * @throws {GitError} and system errors
+ */
+export async function restoreBotsFolder(
+  catalogue: string,
+  repositoryOpener: RepositoryOpener,
+): Promise<void> {
+  const repository = await repositoryOpener.open();
+  const head = await readHead(repository);
+  const path = repository.prefix + botsFolder;
+  if (head === null) return await refuseEmptyClone(catalogue, repository);
+  if ((await findTreeEntries(repository, head, [path])).has(path)) return;
+  if ((await repository.run(['rev-list', '--max-count=1', head, '--', path])) === '') return;
+  await mkdir(join(catalogue, botsFolder), { recursive: true });
+}
+
+/**
+ * Throws for an empty clone: HEAD of its remote names a missing branch, as after `git init --bare` and a push of another
+ * branch.
+ */
+async function refuseEmptyClone(catalogue: string, repository: Repository): Promise<void> {
+  const format = '--format=%(refname:lstrip=3)';
+  const branches = (await repository.run(['for-each-ref', format, 'refs/remotes/origin'])).split('\n');
+  const branch = branches.find((name) => name === 'main') ?? branches[0];
+  if (branch)
+    throw new UserError(
+      `${catalogue} has nothing checked out, because HEAD of its remote names no branch that is there: run "git switch ${branch}" here, and "git symbolic-ref HEAD refs/heads/${branch}" on the Git server`,
+    );
 }
 
 /** Returns the error for a catalogue that cannot be read. Its message names the setting to change. */

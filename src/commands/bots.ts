@@ -164,7 +164,7 @@ const wide =
  * The filters of a command, all of which its bots must pass: the texts of each, or true if it was named without one.
  */
 export interface BotSelectors extends Readonly<Record<string, unknown>> {
-  /** Days without a count, such as 90d; a bot without any counts from when it was created. */
+  /** Days without a count, such as 90d; for a bot that never had one, since its creation. */
   readonly inactive?: string;
   readonly asks?: string;
 }

@@ -6,7 +6,7 @@ import type { Config } from '../app/config.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
 import { formatSwitch } from '../git/branch/feed.ts';
 import { directClient, removeCredentials } from '../git/run-git.ts';
-import { readOrigin } from '../git/hosts.ts';
+import { readOrigin } from '../git/branch/clone.ts';
 import type { Repository } from '../git/repository.ts';
 import { readHead, readRef, stateRef } from '../git/refs.ts';
 import { messageOf } from '../lib/errors.ts';

@@ -258,7 +258,7 @@ export class State {
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
     if (known?.count !== count) this.#reports++;
-    this.#moveToken(id, known?.token, token);
+    if (known?.token !== token) this.#moveToken(id, known?.token, token);
     if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
     this.#bots.set(id, merged);
     if (known?.edited !== edited) this.onEdited(id);

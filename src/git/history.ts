@@ -3,8 +3,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseCommitTime } from '../bot/clock.ts';
+import { stateRef } from './refs.ts';
+import { findBranch, type Repository } from './repository.ts';
 import { withoutModulesFile } from './run-git.ts';
-import type { Repository } from './repository.ts';
 
 /** Returns whether a text is the id of a commit in the repository. @throws {GitError} */
 export async function isCommit({ objects }: Repository, id: string): Promise<boolean> {
@@ -41,6 +42,97 @@ export async function readTreeId(repository: Repository, commit: string): Promis
   return (await repository.objects.readOne(`${commit}^{tree}`))?.id;
 }
 
+/**
+ * Returns the time at which the age of deletable things is measured, in milliseconds since the epoch: now, or a day
+ * after the newest commit of branch and state if that is earlier. A clock that is a year ahead deletes nothing in use.
+ * @throws {GitError}
+ */
+export async function readConfirmedTime(repository: Repository): Promise<number> {
+  const newest = ['--sort=-committerdate', '--count=1', '--format=%(committerdate:unix)'];
+  const refs = [findBranch(repository) ?? [], stateRef].flat();
+  const seconds = await repository.run(['for-each-ref', ...newest, ...refs]);
+  return seconds === '' ? Date.now() : Math.min(Date.now(), (Number(seconds) + secondsPerDay) * 1000);
+}
+
+const secondsPerDay = 86_400;
+
+/** The changes of a commit of a branch. */
+export interface BranchStep {
+  /** The first parent; null for a root. */
+  readonly from: string | null;
+  readonly to: string;
+  /** The time of the commit `to`; milliseconds since the epoch. */
+  readonly time: number;
+}
+
+/** Returns the steps between two commits, oldest first; empty if `from` is not in the history of `to`. @throws {GitError} */
+export async function listSteps(
+  repository: Repository,
+  from: string,
+  to: string,
+): Promise<readonly BranchStep[]> {
+  if (from === to) return [];
+  // Usually one commit: read without a process.
+  const commit = (await repository.objects.readOne(to))?.content.toString() ?? '';
+  const [, parent, seconds = ''] =
+    /^(?:tree .*\n)parent (.*)\n(?:parent .*\n)*author .*\ncommitter .* (\d+) [+-]\d+\n/.exec(commit) ?? [];
+  if (parent === from) return [{ from, to, time: parseCommitTime(seconds) }];
+  if (!(await isCommit(repository, from)) || !(await isAncestor(repository, from, to))) return [];
+  return await readSteps(repository, ['--first-parent', to, `^${from}`]);
+}
+
+/**
+ * Yields the steps from a commit to the tip of a branch, each from a commit to the next one along first parents. A
+ * commit that is not on that line, such as the tip of a machine before a merge, has one step to the tip. The steps
+ * between the same two commits are always the same.
+ * @param start must be a commit in the history of the tip
+ * @throws {GitError}
+ */
+export async function* listStepsFrom(
+  repository: Repository,
+  start: string,
+  tip: string,
+): AsyncGenerator<BranchStep & { readonly from: string }> {
+  for (let from = start; from !== tip;) {
+    const range = ['--first-parent', tip, `^${from}`];
+    const count = Number(await repository.run(['rev-list', '--count', ...range]));
+    // The oldest ones, so that a long history is read piece by piece.
+    const line = await readSteps(repository, [`--skip=${Math.max(0, count - maxRead)}`, ...range]);
+    const next = line.findIndex((step) => step.from === from);
+    const steps = next === -1 ? await readSteps(repository, ['--max-count=1', tip]) : line.slice(next);
+    for (const { to, time } of steps) {
+      yield { from, to, time };
+      from = to;
+    }
+  }
+}
+
+/**
+ * Reads the commits that a merge brings to its first parent, oldest first.
+ * @param known left out with its history
+ * @throws {GitError}
+ */
+export async function listMergedSteps(
+  repository: Repository,
+  merge: string,
+  known: string | undefined,
+): Promise<readonly BranchStep[]> {
+  const left = known === undefined ? [] : [`^${known}`];
+  return await readSteps(repository, [`${merge}^@`, `^${merge}^1`, ...left]);
+}
+
+/** Reads commits, oldest first. */
+async function readSteps(repository: Repository, args: readonly string[]): Promise<BranchStep[]> {
+  const output = await repository.run(['rev-list', '--reverse', '--parents', '--timestamp', ...args]);
+  return output.split('\n').flatMap((text) => {
+    const [seconds = '', to, from = null] = text.split(' ');
+    return to === undefined ? [] : [{ from, to, time: parseCommitTime(seconds) }];
+  });
+}
+
+/** Commits that are read together. */
+const maxRead = 1000;
+
 /** A file that a commit changed. */
 export interface LoggedChange {
   readonly commit: string;
@@ -52,8 +144,8 @@ export interface LoggedChange {
   readonly before: string | null;
   readonly after: string | null;
   /**
-   * `branch`: made by a commit along first parents. `merge`: brought to its first parent by a merge along first parents.
-   * `side`: made by any other commit, or taken from no parent by a merge.
+   * `branch`: by a commit on the first-parent line. `merge`: brought by a merge on that line. `side`: by any other commit,
+   * or a merge's own resolution.
    */
   readonly line: 'branch' | 'merge' | 'side';
 }

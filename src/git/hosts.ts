@@ -1,27 +1,3 @@
-import type { RepositoryOpener } from './repository.ts';
-
-/** The remote, branch and folder that the catalogue is shared by. */
-export interface Origin {
-  /** The URL of the remote `origin` in Git's form: https, ssh or `git@host:path`. */
-  readonly remote: string;
-  /** The short name of the branch that is checked out. */
-  readonly branch: string;
-  /** Where the catalogue is in the repository: empty, or with a slash at its end. */
-  readonly prefix: string;
-}
-
-/** Reads the origin of the catalogue's repository; null without an origin or a repository. */
-export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Origin | null> {
-  try {
-    const repository = await repositoryOpener.open();
-    const remote = await repository.run(['remote', 'get-url', 'origin']);
-    const branch = repository.branch().replace('refs/heads/', '');
-    return { remote: remote.trim(), branch, prefix: repository.prefix };
-  } catch {
-    return null;
-  }
-}
-
 /** The host and the repository path of a remote. */
 export interface RemotePlace {
   readonly host: string;
@@ -43,17 +19,6 @@ export function parseRemote(remote: string): RemotePlace | undefined {
     : undefined;
 }
 
-/** Returns the place of a remote, given by name or URL; undefined if it is not at a host. */
-export async function readRemotePlace(
-  repositoryOpener: RepositoryOpener,
-  remote: string,
-): Promise<RemotePlace | undefined> {
-  const named = repositoryOpener
-    .open()
-    .then(async (repository) => await repository.run(['remote', 'get-url', remote]));
-  return parseRemote((await named.catch(() => remote)).trim());
-}
-
 /** https://docs.github.com/rest/pulls/pulls */
 const gitHubApi: PullsApi = {
   root: (host) => (host === 'github.com' ? 'https://api.github.com' : `https://${host}/api/v3`),
@@ -66,7 +31,7 @@ const gitHubApi: PullsApi = {
   keys: { number: 'number', branch: 'head.ref', head: 'head.sha', from: 'head.repo.id', to: 'base.repo.id' },
 };
 
-/** The Git hosts that the program knows, by the folder of `catalogue-template/` that has the check of pull requests. */
+/** The Git hosts that the program knows, by their folder in `catalogue-template/`. */
 export const gitHosts = {
   github: {
     names: ['GitHub'],
@@ -192,8 +157,8 @@ export interface PullsApi {
 }
 
 /**
- * `body`: a signature of the body (HMAC with SHA-256), in hexadecimal digits. `standard`: one of ID, time and body by the
- * Standard Webhooks specification. `secret`: the secret itself.
+ * `body`: a signature of the body (HMAC with SHA-256), in hexadecimal digits. `standard`: a signature of ID, time and body
+ * by the Standard Webhooks specification. `secret`: the secret itself.
  */
 export type WebhookProof = 'body' | 'standard' | 'secret';
 

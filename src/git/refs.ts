@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BotshelfError, codeOf } from '../lib/errors.ts';
 import { fsyncFolders, listFoldersUpTo } from '../lib/files.ts';
 import { retry } from '../lib/retry.ts';
-import { findBranch, type Repository } from './repository.ts';
+import type { Repository } from './repository.ts';
 import { GitError } from './run-git.ts';
 
 /** The ref of the counts and token digests; ordinary clones do not fetch it. */
@@ -111,17 +111,3 @@ export async function readAfterFailure<T>(ref: string, failure: unknown, read: (
     throw new BotshelfError('unknown-outcome', message, { cause: failure });
   }
 }
-
-/**
- * Returns the time at which the age of deletable things is measured, in milliseconds since the epoch: now, or a day
- * after the newest commit of branch and state if that is earlier. A clock that is a year ahead deletes nothing in use.
- * @throws {GitError}
- */
-export async function readConfirmedTime(repository: Repository): Promise<number> {
-  const newest = ['--sort=-committerdate', '--count=1', '--format=%(committerdate:unix)'];
-  const refs = [findBranch(repository) ?? [], stateRef].flat();
-  const seconds = await repository.run(['for-each-ref', ...newest, ...refs]);
-  return seconds === '' ? Date.now() : Math.min(Date.now(), (Number(seconds) + secondsPerDay) * 1000);
-}
-
-const secondsPerDay = 86_400;

@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { BotshelfError, isError } from '../lib/errors.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { parseTree, toKind, type TreeEntry } from './objects.ts';
-import { readHead } from './refs.ts';
 import type { Repository } from './repository.ts';
 import { withoutModulesFile } from './run-git.ts';
 
@@ -40,7 +37,6 @@ export async function diffTrees(
   { objects, hash }: Pick<Repository, 'objects' | 'hash'>,
   from: string | null,
   to: string,
-  maxWeight = maxDiffWeight,
 ): Promise<FileChange[]> {
   const readRoot = async (name: string): Promise<string> => {
     const tree = await objects.readOne(`${name}^{tree}`);
@@ -72,9 +68,9 @@ export async function diffTrees(
         if (folders[0] !== folders[1]) pairs.push({ folder: `${path}/`, ids: folders });
         weight += path.length + pathWeight;
       }
-      if (weight <= maxWeight) continue;
+      if (weight <= maxDiffWeight) continue;
       const what = from === null ? `${to} has` : `${from} and ${to} differ in`;
-      const files = Math.round(maxWeight / fileWeight / 1000) * 1000;
+      const files = Math.round(maxDiffWeight / fileWeight / 1000) * 1000;
       throw new BotshelfError('diff-too-large', `${what} more than about ${files} files`);
     }
   }
@@ -154,20 +150,6 @@ export function parseRawDiff(output: string): RawDiffEntry[] {
   return entries;
 }
 
-/** A file of a commit. */
-interface ListedFile extends GitFile {
-  /** Relative to the root of the listing. */
-  readonly path: string;
-}
-
-/** Lists all files of a commit or a tree, by path. @throws as diffTrees */
-export async function listFiles(repository: Repository, commit: string): Promise<ListedFile[]> {
-  const files = await diffTrees(repository, null, commit, maxListWeight);
-  return files.flatMap(({ path, after }) => (after === null ? [] : { ...after, path }));
-}
-
-const maxListWeight = 128 * 1024 * 1024;
-
 /**
  * Returns the entries of a commit at these paths. It goes down level by level, so that git opens each folder once.
  * @param commit null for the empty history
@@ -203,37 +185,4 @@ export async function findTreeEntries(
     folders = below;
   }
   return entries;
-}
-
-/**
- * Returns the files of a folder that differ from HEAD in the index or the work tree, new files too. Takes a second for
- * 150,000 files, at the lowest priority.
- * @param folder relative to the top of the repository
- * @param signal ends it
- * @throws {BotshelfError} unavailable, without an index, because every file would seem to differ
- * @throws {GitError}
- */
-export async function listUncommittedFiles(
-  repository: Repository,
-  folder: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  if (await isIndexMissing(repository)) {
-    const message = `Git's index is missing in ${repository.folder}: start the service there, which rebuilds it, or run "git reset"`;
-    throw new BotshelfError('unavailable', message);
-  }
-  const output = await repository.run([...status, '--', folder], { background: true, signal });
-  return output
-    .split('\0')
-    .slice(0, -1)
-    .map((entry) => entry.slice('XY '.length));
-}
-
-const status = '--literal-pathspecs status --porcelain -z --untracked-files=all --no-renames'
-  .split(' ')
-  .concat(withoutModulesFile);
-
-/** Returns whether the index is missing, so that git takes all files for removed; false before the first commit. */
-export async function isIndexMissing(repository: Repository): Promise<boolean> {
-  return !existsSync(join(repository.gitDir, 'index')) && (await readHead(repository)) !== null;
 }

@@ -226,17 +226,6 @@ export const readHeaders = {
   Vary: 'Accept-Encoding',
 };
 
-/** Returns headers of open data with its licence (RFC 8288), if that is an identifier of SPDX. */
-export function createDataHeaders(license: string | null): Readonly<Record<string, string>> {
-  if (license === null || !isSpdx(license)) return readHeaders;
-  return { ...readHeaders, Link: `<https://spdx.org/licenses/${license}.html>; rel="license"` };
-}
-
-/** Returns whether a licence has the form of an identifier of SPDX, such as CC-BY-4.0. */
-export function isSpdx(license: string): boolean {
-  return /^[A-Za-z0-9.-]+$/.test(license);
-}
-
 /** Returns the ETags of a representation, one for each coding. */
 export function listEtags(digest: string): string[] {
   return (['identity', 'gzip', 'br'] as const).map((coding) => formatEtag(digest, coding));

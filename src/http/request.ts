@@ -1,14 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import type { Context } from 'koa';
+import type { Context, Next } from 'koa';
 import { isError } from '../lib/errors.ts';
-import { createUnknownBotError } from '../bot/errors.ts';
-import { parseAccountId } from '../bot/commit-message.ts';
-import { type BotId, compareBotIds, parseBotId } from '../bot/id.ts';
-import type { ReadonlyChanges } from '../catalogue/changes/bot-changes.ts';
-import type { Author, AuthorIndex } from '../catalogue/lists/authors.ts';
+import type { BotId } from '../bot/id.ts';
 import { idsParameter, type QueryTable, refuse } from '../catalogue/lists/parameters.ts';
-import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
-import type { Current } from '../lib/current-cache.ts';
+import { originOf } from '../lib/network.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
 /**
@@ -37,6 +32,27 @@ export function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
   return hosts > 1;
+}
+
+/**
+ * Refuses a form that a page of another site submits, because the browser would send the visitor's cookies with it. Browsers
+ * state the origin in Sec-Fetch-Site, older ones in Origin; a request with neither is refused too.
+ * @param baseUrl the public address, without a slash at its end
+ * @throws {ProblemError} cross-site
+ */
+export function refuseCrossSite(baseUrl: string): (ctx: Context, next: Next) => Promise<void> {
+  const origin = originOf(baseUrl);
+  return async (ctx, next) => {
+    const site = ctx.get('Sec-Fetch-Site');
+    const own = site === '' ? ctx.get('Origin') === origin : site === 'same-origin';
+    if (!own) {
+      throw new ProblemError(
+        'cross-site',
+        `the request does not come from a page of ${baseUrl}: open the page there and press the button again`,
+      );
+    }
+    await next();
+  };
 }
 
 /**
@@ -136,13 +152,6 @@ type QueryValues<T extends QueryTable<never>> = {
 export function readIds(params: URLSearchParams): readonly BotId[] | undefined {
   const texts = params.getAll('ids').map((text) => ['ids', text]);
   return readQuery(new URLSearchParams(texts), { ids: idsParameter }).ids;
-}
-
-/** Returns the listed bots among the ids, by id, and names the others in a header of the response. */
-export function pickBots(ctx: Context, bots: Pick<BotIndex, 'get'>, ids: readonly BotId[]): IndexedBot[] {
-  const unknown = ids.filter((id) => bots.get(id) === undefined);
-  if (unknown.length > 0) ctx.set('X-Unknown-Ids', unknown.join());
-  return ids.flatMap((id) => bots.get(id) ?? []).toSorted((a, b) => compareBotIds(a.id, b.id));
 }
 
 /** @throws {ProblemError} bad-query, about the parameter `ids` */
@@ -248,42 +257,4 @@ function refuseOldest(): void {
   const [refuse] = bodies;
   const detail = 'the service reads too many bodies now, and this one arrived too slowly: send it again';
   refuse?.(new ProblemError('busy', detail, { headers: { 'Retry-After': '2', Connection: 'close' } }));
-}
-
-/**
- * Returns the bot that a path names.
- * @throws {ProblemError} unknown-bot, if the text is not an id
- * @throws {BotshelfError} unknown-bot
- */
-export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): IndexedBot {
-  const id = parseBotId(text);
-  if (id === undefined) {
-    throw new ProblemError(
-      'unknown-bot',
-      `${JSON.stringify(text.slice(0, 60))} is not a bot ID: use 1 to 20 digits, or search with /api/v2/bots?q=WORDS`,
-    );
-  }
-  const bot = bots.get(id);
-  if (bot === undefined) throw createUnknownBotError(id);
-  return bot;
-}
-
-/**
- * Returns the author that a path names.
- * @throws {ProblemError} not-found
- */
-export async function findKnownAuthor(authors: AuthorIndex, text: string): Promise<Author & Current> {
-  const id = parseAccountId(text);
-  const author = id && (await authors.find(id));
-  if (author && (author.profile || author.bots.length > 0)) return author;
-  const quoted = JSON.stringify(text.slice(0, 60));
-  throw new ProblemError('not-found', `there is no author ${quoted}: send the account of a listed bot`);
-}
-
-/** @throws {ProblemError} starting, until all of the history was read */
-export function ensureComplete(index: ReadonlyChanges): void {
-  if (index.isComplete) return;
-  throw new ProblemError('starting', 'the history is still being read: try again in a few minutes', {
-    headers: { 'Retry-After': '60' },
-  });
 }

@@ -39,7 +39,7 @@ export async function listen(
   cache?: ResponseCache,
 ): Promise<ListeningServer> {
   let closing = false;
-  // Rather than a set of the responses in progress: V8 moves what was in such a set to the old generation.
+  // No set of the responses in progress is kept, because V8 would move them to the old generation.
   class Response<R extends IncomingMessage> extends ServerResponse<R> {
     override writeHead(...args: unknown[]): this {
       // Closing waits for connections that are kept alive.

@@ -64,7 +64,9 @@ interface ErrorRule {
   readonly problem?:
     | 'busy'
     | 'edit-conflict'
+    | 'not-found'
     | 'precondition-failed'
+    | 'starting'
     | 'too-many-requests'
     | 'unknown-bot'
     | 'unknown-cursor'
@@ -128,6 +130,16 @@ const rules = {
     detail: (message, base) => `${message}: GET ${base}/api/v2/bots lists all bots`,
     fixer: 'caller',
   },
+  /** A text that should be the ID of a bot is not one. */
+  'malformed-id': {
+    problem: 'unknown-bot',
+    detail: (message, base) => `${message}, or search with ${base}/api/v2/bots?q=WORDS`,
+    fixer: 'caller',
+  },
+  /** No account of that ID has a profile or a listed bot. */
+  'unknown-author': { problem: 'not-found', fixer: 'caller' },
+  /** The history is still being read. */
+  'unread-history': { problem: 'starting', retryAfter: 60, fixer: 'caller' },
   /** The history of the branch does not have the commit of a cursor: it was rewritten, or never had it. */
   'unknown-cursor': {
     problem: 'unknown-cursor',

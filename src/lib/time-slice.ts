@@ -54,7 +54,7 @@ const minTimedStepMs = 0.01;
 const maxUntimedSteps = 15;
 
 /** The length of a slice. A response may wait for several slices of the service's work. */
-const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 5, service: 2 };
+const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 1, service: 2 };
 
 let lastClient: Promise<void> = Promise.resolve();
 
@@ -109,17 +109,14 @@ async function mergeRuns<T extends object>(
   const [end, start] = [a.at(-1), b[0]];
   if (end === undefined || start === undefined || compare(end, start) <= 0) return [...a, ...b];
   const merged: T[] = [];
-  let [i, j] = [0, 0];
-  for (;;) {
-    const [x, y] = [a[i], b[j]];
-    if (x === undefined || y === undefined) return [...merged, ...a.slice(i), ...b.slice(j)];
-    if (slice.isOver) await slice.next();
-    if (compare(x, y) <= 0) {
-      merged.push(x);
-      i++;
-    } else {
-      merged.push(y);
-      j++;
+  let next = 0;
+  for (const item of a) {
+    for (let other = b[next]; other && compare(item, other) > 0; other = b[++next]) {
+      if (slice.isOver) await slice.next();
+      merged.push(other);
     }
+    if (slice.isOver) await slice.next();
+    merged.push(item);
   }
+  return [...merged, ...b.slice(next)];
 }

@@ -3,7 +3,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { readCommittedSettings } from '../catalogue/settings/settings.ts';
 import type { Clone } from '../git/branch/clone.ts';
 import type { Committer } from '../git/branch/committer.ts';
-import { readConfirmedTime } from '../git/refs.ts';
+import { readConfirmedTime } from '../git/history.ts';
 import { messageOf } from '../lib/errors.ts';
 import { describeFailure, type Health, listFaults } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,8 +1,8 @@
 import { msPerDay, parseCommitTime } from '../bot/clock.ts';
 import { type NewCommit, writeCommit } from '../git/commit-files.ts';
-import { isAncestor, readTreeId } from '../git/history.ts';
+import { isAncestor, readConfirmedTime, readTreeId } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
-import { readConfirmedTime, moveRefs } from '../git/refs.ts';
+import { moveRefs } from '../git/refs.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { PushedRef } from '../sync/remote.ts';
 import { ProposalList } from './proposal-list.ts';

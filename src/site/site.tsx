@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
-import type { Origin } from '../git/hosts.ts';
+import type { Origin } from '../git/branch/clone.ts';
 import type { ReportError } from '../http/problem.ts';
 import type { Log } from '../lib/log.ts';
 import { basePathOf, parseUrl } from '../lib/network.ts';

@@ -7,7 +7,7 @@ import { isMainPage } from '../catalogue/page/rules.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { BranchMove, Committer } from '../git/branch/committer.ts';
 import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
-import { diffTrees, listFiles, type FileChange, type GitFile } from '../git/trees.ts';
+import { diffTrees, type FileChange, type GitFile } from '../git/trees.ts';
 import type { Repository } from '../git/repository.ts';
 import { readRef } from '../git/refs.ts';
 import type { Log } from '../lib/log.ts';
@@ -212,9 +212,11 @@ export async function requireSameCatalogue(
   const base = (await readRef(repository, baseRef)) ?? (await readRef(repository, repository.branch()));
   if (theirs === null || base === null || base === theirs) return;
   if ((await mergeBase(repository, base, theirs)) !== undefined) return;
-  const files = await listFiles(repository, base);
+  const paths = (await repository.run(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base])).split(
+    '\0',
+  );
   const changed = new Set((await diffTrees(repository, base, theirs)).map(({ path }) => path));
-  if (!files.some(({ path }) => parseFilePath(path, repository.prefix) && !changed.has(path)))
+  if (!paths.some((path) => parseFilePath(path, repository.prefix) && !changed.has(path)))
     throw new BotshelfError('unavailable', unrelated);
 }
 

@@ -1,8 +1,8 @@
 import { parseFilePath } from '../catalogue/page/layout.ts';
-import { countCommits, isAncestor, mergeBase } from '../git/history.ts';
+import { countCommits, isAncestor, mergeBase, readConfirmedTime } from '../git/history.ts';
 import { diffTrees, ignoreDiffLimit } from '../git/trees.ts';
 import type { Repository } from '../git/repository.ts';
-import { readConfirmedTime, readRef } from '../git/refs.ts';
+import { readRef } from '../git/refs.ts';
 import { removeCredentials } from '../git/run-git.ts';
 import { formatCount } from '../lib/text.ts';
 import { setRefs } from './remote.ts';

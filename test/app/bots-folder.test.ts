@@ -1,8 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureCatalogue } from '../../src/catalogue/catalogue.ts';
-import { restoreFolder } from '../../src/git/branch/clone.ts';
+import { ensureCatalogue, restoreBotsFolder } from '../../src/catalogue/catalogue.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf } from '../support/opened.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
@@ -61,7 +60,7 @@ describe('a catalogue whose last bot is removed, with the folder that Git does n
     away.git('rm', '-q', pagePath('7'));
     const other = testRepository({ 'README.md': 'No catalogue.\n' });
     for (const { folder } of [away, other]) {
-      await restoreFolder(folder, 'bots', openerOf(folder));
+      await restoreBotsFolder(folder, openerOf(folder));
       strictEqual(existsSync(join(folder, 'bots')), false);
     }
   });

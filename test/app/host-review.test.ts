@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../src/app/config.ts';
-import { readRemotePlace } from '../../src/git/hosts.ts';
+import { readRemotePlace } from '../../src/git/branch/clone.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { createHostReview, type HostReview } from '../../src/proposals/host-review.ts';
 import { formatStep } from '../../src/proposals/proposal.ts';

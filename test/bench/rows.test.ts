@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
   atMost,
+  formatGrowth,
   formatRow,
   heading,
   median,
@@ -41,6 +42,24 @@ describe('what npm run bench prints', () => {
       '| a page: ≤ 1,000 ms | 0.12 ms | `pages` |',
     );
     strictEqual(formatRow({ goal: 'a page', measured: '1 s' }, '`pages`'), '| a page | 1 s | `pages` |');
+  });
+});
+
+describe('the table of several sizes', () => {
+  it('says how each cost grows from the smallest to the largest list', () => {
+    const costs = { same: [2, 9, 3], linear: [2, 9, 30], square: [2, 9, 200], unknown: [2, 9, undefined] };
+    const rows = Object.entries(costs).map(([goal, values]) => {
+      const measured = values.map((cost) => ({ goal, measured: `${cost}`, ...(cost && { cost }) }));
+      return [goal, measured] as const;
+    });
+    deepStrictEqual(formatGrowth([1000, 5000, 10_000], new Map(rows)).split('\n'), [
+      '|  | 1,000 bots | 5,000 bots | 10,000 bots | grows |',
+      '| --- | --- | --- | --- | --- |',
+      '| same | 2 | 9 | 3 | flat |',
+      '| linear | 2 | 9 | 30 | with the list |',
+      '| square | 2 | 9 | 200 | worse |',
+      '| unknown | 2 | 9 | undefined |  |',
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok } from 'node:assert/strict';
 import { defaultCategories } from '../../src/bot/schemas.ts';
-import { parseUpdate } from '../../src/http/api/update-route.ts';
+import { parseUpdate } from '../../src/http/api/update-body.ts';
 import { ProblemError } from '../../src/http/problem.ts';
 import { readStrictJson } from '../../src/lib/json.ts';
 import type { Target } from './fuzzer.ts';

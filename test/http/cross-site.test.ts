@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { refuseCrossSite } from '../../src/http/cookies.ts';
+import { refuseCrossSite } from '../../src/http/request.ts';
 import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('a form', () => {

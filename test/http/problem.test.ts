@@ -21,6 +21,9 @@ describe('the problem of an error', () => {
     ['share-full', 'too-many-requests', '2', message],
     ['precondition-failed', 'precondition-failed', undefined, message],
     ['unknown-bot', 'unknown-bot', undefined, 'why: GET /base/api/v2/bots lists all bots'],
+    ['malformed-id', 'unknown-bot', undefined, 'why, or search with /base/api/v2/bots?q=WORDS'],
+    ['unknown-author', 'not-found', undefined, message],
+    ['unread-history', 'starting', '60', message],
     ['unknown-cursor', 'unknown-cursor', undefined, /^why: read \/base\/api\/v2\/export\.ndjson again/],
     ['ref-conflict', 'unexpected', undefined, /^this is an error of the service/],
   ];

@@ -4,6 +4,7 @@ import type { BotId } from '../../bot/id.ts';
 import { comparePermissions, readInvite, type StatedPermissions } from '../../bot/invite.ts';
 import { toInviteKey } from '../../bot/likeness.ts';
 import type { Locale } from '../../bot/locale.ts';
+import { BotshelfError } from '../../lib/errors.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { isPage, type PagePlace } from '../page/layout.ts';
 import type { PageFile } from '../page/page-file.ts';
@@ -15,6 +16,12 @@ import type { ChangeIndex } from './change-index.ts';
 export type ReadonlyChanges = Readonly<
   Pick<ChangeIndex, 'isComplete' | 'stamp' | 'list' | 'listSteps' | 'read' | 'readAuthor'>
 >;
+
+/** @throws {BotshelfError} unread-history, until all of the history was read */
+export function ensureComplete(index: ReadonlyChanges): void {
+  if (index.isComplete) return;
+  throw new BotshelfError('unread-history', 'the history is still being read: try again in a few minutes');
+}
 
 /** The changes that one commit made to a bot. */
 export interface BotChange {

@@ -1,7 +1,9 @@
+import { parseAccountId } from '../../bot/commit-message.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { type RepositoryOpener, toUnavailableError } from '../../git/repository.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
+import { BotshelfError } from '../../lib/errors.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import { parsePageFile, readCommittedPages } from '../page/page-file.ts';
 import { noLimits } from '../page/rules.ts';
@@ -73,6 +75,16 @@ export class AuthorIndex {
   async #group(): Promise<AuthorGroups & Current> {
     return await this.#cache.get('authors', async () => await groupByAuthor(await this.#bots.sorted()));
   }
+}
+
+/** Returns the author with this text as the id of the account. @throws {BotshelfError} unknown-author */
+export async function findKnownAuthor(authors: AuthorIndex, text: string): Promise<Author & Current> {
+  const id = parseAccountId(text);
+  const author = id && (await authors.find(id));
+  if (author && (author.profile || author.bots.length > 0)) return author;
+  const quoted = JSON.stringify(text.slice(0, 60));
+  const message = `there is no author ${quoted}: send the account of a listed bot`;
+  throw new BotshelfError('unknown-author', message);
 }
 
 /** Groups bots by their authors, in one pass. */

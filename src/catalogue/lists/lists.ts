@@ -58,14 +58,12 @@ export interface CatalogueSizes {
   readonly locales: ReadonlyMap<Locale, number>;
 }
 
-interface ListedCatalogue {
-  readonly store: { readonly bots: BotIndex };
-  readonly settings: { readonly current: CatalogueSettings };
-}
-
 /** Opens the lists of a catalogue. The first search builds its index. */
 export function openLists(
-  { store, settings }: ListedCatalogue,
+  {
+    store,
+    settings,
+  }: { store: { readonly bots: BotIndex }; settings: { readonly current: CatalogueSettings } },
   counts: ReadonlyCounts,
   cache: CurrentCache,
   log: Log,
@@ -88,6 +86,8 @@ export class Lists {
   readonly #orders: SortedIndexes;
   readonly #cache: CurrentCache;
   readonly #queue = new FairQueue(64);
+  /** Searches wait here, so that a list waits for one of them at most. */
+  readonly #searches = new FairQueue(64);
   #sizes = { version: -1, all: createSizes(), general: createSizes() };
 
   constructor(bots: BotIndex, search: BotSearch, counts: ReadonlyCounts, cache: CurrentCache) {
@@ -265,7 +265,10 @@ export class Lists {
   }
 
   /** Returns a builder of one page of a query. Bots are added by id, in the direction of the query's order. */
-  #startPage({ category, limit = Infinity, sort = byId, ...query }: ListQuery, start: number): PageBuilder {
+  #startPage(
+    { category, limit = Infinity, sort = byId, ...query }: ListQuery,
+    start: number,
+  ): { readonly add: (bot: IndexedBot) => void; readonly page: () => PageOfBots } {
     const check = createCheck(query, this.#counts);
     const first = keepFirst(this.#orders.valueOf(sort.key), sort.descending, start + limit);
     const categories = new Map<Category, number>();
@@ -285,10 +288,10 @@ export class Lists {
   }
 
   /** Returns the bots that pass the filters of a query, in its order. Cached: all pages are slices of this list. */
-  async #filter(query: ListQuery): Promise<Filtered> {
+  async #filter(query: ListQuery): Promise<Pick<PageOfBots, 'bots'>> {
     const { weaker: _weaker, after: _after, limit: _limit, fields: _fields, ...wanted } = query;
     const { key, descending } = query.sort ?? byId;
-    const filter = async (): Promise<Filtered> => {
+    const filter = async (): Promise<Pick<PageOfBots, 'bots'>> => {
       const few = Object.keys(wanted).length > 1 || wanted.ids ? await this.#listFew(wanted) : undefined;
       const bots = few ? await this.#orders.sort(key, few) : await this.#orders.by(key);
       const sorted = descending ? bots.toReversed() : bots;
@@ -354,8 +357,12 @@ export class Lists {
 
   /** Runs work in its turn. While the search index is being built, only searches wait for it. */
   async #run<T>(client: string, { q }: ListQuery, work: () => Promise<T>): Promise<T> {
-    if (q !== undefined) await this.search.update();
-    return await this.#queue.run(client, work);
+    const run = async (): Promise<T> => await this.#queue.run(client, work);
+    if (q === undefined) return await run();
+    return await this.#searches.run(client, async () => {
+      await this.search.update();
+      return await run();
+    });
   }
 }
 
@@ -381,16 +388,6 @@ const noSearch: Omit<PageOfBots, keyof CutPage> = {
   localesOf: () => [],
   splitWords: (text) => [text],
 };
-
-interface Filtered {
-  readonly bots: readonly IndexedBot[];
-}
-
-/** Collects the bots of a page, one at a time. */
-interface PageBuilder {
-  readonly add: (bot: IndexedBot) => void;
-  readonly page: () => PageOfBots;
-}
 
 async function filterInSlices(
   bots: readonly IndexedBot[],

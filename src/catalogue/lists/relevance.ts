@@ -6,7 +6,7 @@ import type { Found } from '../search/run-search.ts';
 import { allKinds, type Kind } from '../search/segment.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import { compareSorted, type CutPage, type SortedBot } from './orders.ts';
-import { createCheck, type Cursor, type ListQuery } from './parameters.ts';
+import { createCheck, type ListQuery } from './parameters.ts';
 
 /** A page of search results. */
 export interface BestBots extends CutPage {
@@ -41,48 +41,63 @@ export async function selectBest(
   const highest = after === undefined ? maxRank : toRank(Number(after.value));
   const numbers = { total: 0, hidden: 0, weaker: 0, mentions: 0 };
   const categories = new Map<Category, number>();
+  const isListed = ({ nsfw: isAdult }: Kind): boolean => nsfw === undefined || nsfw === isAdult;
+  const isWanted = (kind: Kind): boolean => category === undefined || category.includes(kind.category);
+  const onPages = Uint8Array.from(allKinds, (kind) => Number(isListed(kind) && isWanted(kind)));
+  /** The numbers of strong and weak matches of each kind. */
+  const [strong, weak] = [new Uint32Array(allKinds.length), new Uint32Array(allKinds.length)];
   /** 0 if a bot does not match. */
   const ranks = new Uint16Array(size);
   const sizes = new Uint32Array(maxRank + 1);
   let best = 0;
-  await forEachIndex(size, slice, (i) => {
+  // Loops, because a function for each of a hundred thousand matches would take as long as the search.
+  for (let i = 0; i < size; i++) {
+    if (i % matchesPerCheck === 0 && slice.isOver) await slice.next();
     const bot = check && found.bot(i);
-    if (check && (bot === undefined || !check(bot))) return;
+    if (check && (bot === undefined || !check(bot))) continue;
     const kind = allKinds[kinds[i] ?? 0] as Kind;
     ranks[i] = Math.min(maxSteps, Math.ceil((scores[i] ?? 0) * stepsOfOne)) * 2 + Number(kind.verified);
-    if (nsfw === undefined || nsfw === kind.nsfw) best = Math.max(best, coverage[i] ?? 0);
-  });
+    if (isListed(kind)) best = Math.max(best, coverage[i] ?? 0);
+  }
   const least = weaker === true ? 0 : best * minCoverage;
-  await forEachIndex(size, slice, (i) => {
-    const rank = ranks[i] ?? 0;
-    if (rank === 0) return;
-    ranks[i] = 0;
-    const kind = allKinds[kinds[i] ?? 0] as Kind;
-    const inCategory = category === undefined || category.includes(kind.category);
+  for (let i = 0; i < size; i++) {
+    if (i % matchesPerCheck === 0 && slice.isOver) await slice.next();
+    const [rank, kind] = [ranks[i] ?? 0, kinds[i] ?? 0];
+    if (rank === 0) continue;
     const isWeak = (coverage[i] ?? 0) < least;
-    if (nsfw !== undefined && nsfw !== kind.nsfw)
-      return void (numbers.hidden += Number(kind.nsfw && inCategory && !isWeak));
-    if (isWeak) return void (numbers.weaker += Number(inCategory));
-    categories.set(kind.category, (categories.get(kind.category) ?? 0) + 1);
-    if (!inCategory) return;
-    numbers.total++;
+    const matches = isWeak ? weak : strong;
+    matches[kind] = (matches[kind] ?? 0) + 1;
+    if (isWeak || onPages[kind] === 0) {
+      ranks[i] = 0;
+      continue;
+    }
     numbers.mentions += mentions[i] ?? 0;
-    ranks[i] = rank;
     sizes[rank] = (sizes[rank] ?? 0) + 1;
-  });
+  }
+  for (const [number, matches] of strong.entries()) {
+    const kind = allKinds[number] as Kind;
+    if (isListed(kind) && matches > 0)
+      categories.set(kind.category, (categories.get(kind.category) ?? 0) + matches);
+    if (onPages[number] === 1) {
+      numbers.weaker += weak[number] ?? 0;
+      numbers.total += matches;
+    } else if (kind.nsfw && isWanted(kind) && !isListed(kind)) numbers.hidden += matches;
+  }
   // One more than the limit, and the bots of the cursor's own rank, which may be on previous pages.
   const lowest = rankWith(sizes, highest, end + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
   const candidates: SortedBot[] = [];
   const mentioning = new Set<IndexedBot>();
-  await forEachIndex(size, slice, (i) => {
+  for (let i = 0; i < size; i++) {
+    if (i % matchesPerCheck === 0 && slice.isOver) await slice.next();
     const rank = ranks[i] ?? 0;
-    if (rank < lowest || rank > highest) return;
+    if (rank < lowest || rank > highest) continue;
     const bot = found.bot(i);
-    if (bot === undefined) return;
+    if (bot === undefined) continue;
     if (mentions[i] === 1) mentioning.add(bot);
     const value = sortValue(bot, rank, counts);
-    if (after === undefined || isBehind(bot, value, after)) candidates.push({ bot, value });
-  });
+    const distance = after && (Number(after.value) - value || compareBotIds(after.id, bot.id));
+    if (distance === undefined || distance > 0) candidates.push({ bot, value });
+  }
   const first = await sortInSlices([...selectHighest(candidates, end + 1)], (a, b) => compareSorted(b, a));
   const page = first.slice(start, end);
   const last = page.at(-1);
@@ -96,17 +111,8 @@ export async function selectBest(
   };
 }
 
-/** Calls back with each number from 0, in slices of time; checks the clock every 256 numbers. */
-async function forEachIndex(count: number, slice: TimeSlice, onIndex: (i: number) => void): Promise<void> {
-  for (let i = 0; i < count; i++) {
-    if (i % 256 === 0 && slice.isOver) await slice.next();
-    onIndex(i);
-  }
-}
-
-function isBehind({ id }: IndexedBot, value: number, after: Cursor): boolean {
-  return value < Number(after.value) || (value === after.value && compareBotIds(id, after.id) < 0);
-}
+/** Matches between two checks of the clock. */
+const matchesPerCheck = 256;
 
 /** Returns the `count` bots with the highest values, and all others that equal the lowest of them, unsorted. */
 function selectHighest(all: readonly SortedBot[], count: number): readonly SortedBot[] {

@@ -1,5 +1,5 @@
 import { toCategoryWord, toWholeNameWord } from './bot-words.ts';
-import { findFollowed } from './postings.ts';
+import { findFollowed, mergePostings } from './postings.ts';
 import type { NamedNeed, Needs, Term } from './query.ts';
 import type { Expansion, WordIndex } from './word-index.ts';
 import type { Word } from './words.ts';
@@ -53,12 +53,15 @@ function expandHalves(text: string, index: WordIndex, needs: Needs, fit: number)
 
 /** Returns the postings of the matches that fit well, in ascending order: the places of a term in a phrase. */
 export function findPlaces(expansions: readonly Expansion[]): Uint32Array {
-  const all = expansions.flatMap(({ postings, fit }) => (fit < minFitInPhrase ? [] : [postings]));
-  const places = new Uint32Array(all.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const postings of all) places.set(postings, (end += postings.length) - postings.length);
-  return places.toSorted();
+  let lists = expansions.flatMap(({ postings, fit }) => (fit < minFitInPhrase ? [] : [postings]));
+  while (lists.length > 1)
+    lists = lists.flatMap((list, i) =>
+      i % 2 === 0 ? [mergePostings(list, lists[i + 1] ?? noPostings)] : [],
+    );
+  return lists[0] ?? noPostings;
 }
+
+const noPostings = new Uint32Array();
 
 /** Returns every way to split a text into two known words. */
 export function listHalves(

@@ -23,12 +23,32 @@ export function placeOf(posting: number): number {
  * inputs are in ascending order.
  */
 export function findFollowed(first: Uint32Array, second: Uint32Array, min: number, max = min): Uint32Array {
-  let next = 0;
-  return first.filter((posting) => {
+  const followed = new Uint32Array(first.length);
+  let [size, next] = [0, 0];
+  for (let i = 0; i < first.length; i++) {
+    const posting = first[i] ?? 0;
     while ((second[next] ?? Infinity) < posting + min) next++;
-    const found = second[next] ?? Infinity;
-    return found <= posting + max && found >>> 9 === posting >>> 9;
-  });
+    const found = second[next];
+    if (found === undefined) break;
+    if (found <= posting + max && found >>> 9 === posting >>> 9) followed[size++] = posting;
+  }
+  return followed.subarray(0, size);
+}
+
+/** Merges two lists of postings in ascending order. */
+export function mergePostings(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  const merged = new Uint32Array(a.length + b.length);
+  let [i, j] = [0, 0];
+  while (i < a.length && j < b.length) {
+    const [x, y] = [a[i] ?? 0, b[j] ?? 0];
+    merged[i + j] = x < y ? x : y;
+    if (x < y) i++;
+    else j++;
+  }
+  merged.set(a.subarray(i), i + j);
+  merged.set(b.subarray(j), i + j);
+  return merged;
 }
 
 /** The stored value of a share of 1. */

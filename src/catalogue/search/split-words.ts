@@ -51,15 +51,12 @@ function findTerm(
   for (const { text, others, unspaced, stems } of terms) {
     if (unspaced && run.includes(text)) return text;
     const isForm = (word: string): boolean =>
-      [text, ...others].some((known) => word === known || (isBeginning(known) && word.startsWith(known))) ||
-      stems.areSharedBy(word, language);
+      [text, ...others].some(
+        (known) => word.startsWith(known) && (known.length >= minBeginningLength || word === known),
+      ) || stems.areSharedBy(word, language);
     if (!unspaced && words.some(isForm)) return run;
   }
   return undefined;
-}
-
-function isBeginning(text: string): boolean {
-  return text.length >= minBeginningLength;
 }
 
 const minBeginningLength = 4;

@@ -56,7 +56,7 @@ export class WordIndex {
     return this.#postings(from, from < this.size && this.word(from) === word ? from + 1 : from);
   }
 
-  /** Returns the postings of the words with this beginning. */
+  /** Returns the postings of the words with this beginning, word by word. */
   findBeginning(text: string): Uint32Array {
     return this.#postings(...this.#beginningWith(text));
   }
@@ -68,7 +68,7 @@ export class WordIndex {
 
   #findUnspaced(word: string): Uint32Array {
     const [first = '', ...others] = listLetterPairs(word);
-    let found = Array.from(first).length === 1 ? this.findBeginning(first) : this.find(first);
+    let found = Array.from(first).length === 1 ? this.findBeginning(first).toSorted() : this.find(first);
     for (const [i, pair] of others.entries()) found = findFollowed(found, this.find(pair), i + 1);
     return found;
   }

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import type { BotListElement, BotRecord, Category, FullImages } from '../../../schemas/types.ts';
-import type { BotId } from '../../bot/id.ts';
+import { createUnknownBotError } from '../../bot/errors.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage, findDefaultLocale } from '../../bot/record.ts';
 import { computeBlobId } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
+import { BotshelfError } from '../../lib/errors.ts';
 import { normalise } from '../../lib/text.ts';
 import type { Fault } from '../page/fault.ts';
 import { type FilePlace, isPage, pathOf } from '../page/layout.ts';
@@ -74,6 +76,18 @@ export interface BotIndex {
   all(): readonly IndexedBot[];
   /** Resolves with the same array. After a start, most of the sorting is done in slices of time. */
   sorted(): Promise<readonly IndexedBot[]>;
+}
+
+/** Returns the bot with this text as its id. @throws {BotshelfError} malformed-id, unknown-bot */
+export function findKnownBot(bots: Pick<BotIndex, 'get'>, text: string): IndexedBot {
+  const id = parseBotId(text);
+  if (id === undefined) {
+    const quoted = JSON.stringify(text.slice(0, 60));
+    throw new BotshelfError('malformed-id', `${quoted} is not a bot ID: use 1 to 20 digits`);
+  }
+  const bot = bots.get(id);
+  if (bot === undefined) throw createUnknownBotError(id);
+  return bot;
 }
 
 /** Returns the paths of the files of a bot. */

@@ -1,8 +1,8 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { RateLimit } from '../../http/limits.ts';
-import { type Cookie, createCookie, readCookie, setCookie, refuseCrossSite } from '../../http/cookies.ts';
-import { parseQuery } from '../../http/request.ts';
+import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
+import { parseQuery, refuseCrossSite } from '../../http/request.ts';
 import { originOf } from '../../lib/network.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';
 import type { Login } from '../../login/login.ts';

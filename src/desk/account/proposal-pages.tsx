@@ -3,9 +3,8 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { AccountId } from '../../bot/commit-message.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { refuseCrossSite } from '../../http/cookies.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { parseQuery, readFields } from '../../http/request.ts';
+import { parseQuery, readFields, refuseCrossSite } from '../../http/request.ts';
 import {
   ProposalError,
   type ProposalErrorKind,

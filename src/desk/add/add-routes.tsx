@@ -11,9 +11,8 @@ import { parsePageFile } from '../../catalogue/page/page-file.ts';
 import { nothingBlocked } from '../../catalogue/settings/blocked.ts';
 import { blockedRule, type Finding } from '../../check/check.ts';
 import { checkProposal } from '../../check/check-changes.ts';
-import { refuseCrossSite } from '../../http/cookies.ts';
 import { ProblemError, toProblem } from '../../http/problem.ts';
-import { parseFields, parseQuery, readFields } from '../../http/request.ts';
+import { parseFields, parseQuery, readFields, refuseCrossSite } from '../../http/request.ts';
 import { isError } from '../../lib/errors.ts';
 import {
   type Proposal,

@@ -20,9 +20,8 @@ import {
 } from '../../catalogue/page/page.ts';
 import { formatCollectionPath, parseCollectionName, peopleFolder } from '../../catalogue/page/side-file.ts';
 import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
-import { parseRecord } from '../../catalogue/store/bot-index.ts';
+import { parseRecord, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { findKnownBot } from '../../http/request.ts';
 import type { ImageKind } from '../../images/store.ts';
 import { setKeys } from '../../lib/json.ts';
 import { countCharacters, withoutBidiControls } from '../../lib/text.ts';
@@ -215,7 +214,8 @@ export interface Form extends Pick<FormSubject, 'listed' | 'owners' | 'locales'>
 
 /**
  * Returns the form that adds, edits or translates a file. The form that edits a profile also creates it.
- * @throws {ProblemError} unknown-bot, not-found
+ * @throws {BotshelfError} malformed-id, unknown-bot
+ * @throws {ProblemError} not-found
  */
 export function createForm(
   parts: FormParts,

@@ -122,7 +122,7 @@ export function prepareCheckout(
   const steps = safe.flatMap((change): Step[] => {
     const seen = files.get(change.path);
     const step = (file: WorkFile): Step[] => [{ change, seen: file, staged: nextStagedPath(repository) }];
-    // A file that is to be removed is not below a link, and not where a folder is.
+    // A removed file below a link, or where a folder is now, is gone already.
     if (change.after === null && isError(seen, 'linked-folder')) return [];
     if (seen === undefined || seen instanceof Error) reject(change, seen ?? 'was not inspected');
     else if (isSubmodule(change)) return step(seen);

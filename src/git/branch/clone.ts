@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BotshelfError, codeOf, isError, messageOf, UserError } from '../../lib/errors.ts';
@@ -7,7 +6,6 @@ import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { BranchFeed } from './feed.ts';
 import { GitRunner } from '../git-runner.ts';
-import { findTreeEntries } from '../trees.ts';
 import {
   askHolder,
   type InstanceLock,
@@ -18,9 +16,8 @@ import {
 } from './instance-lock.ts';
 import { isIndexLocked } from './git-index.ts';
 import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
-import { type Origin, readOrigin, readRemotePlace, type RemotePlace } from '../hosts.ts';
+import { parseRemote, type RemotePlace } from '../hosts.ts';
 import { type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
-import { readHead } from '../refs.ts';
 import type { GitClient } from '../run-git.ts';
 
 /** The clone that a service has for itself. */
@@ -114,39 +111,37 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
   }
 }
 
-/**
- * Creates a folder if the last commit has nothing in it, because Git keeps no empty folder; not if the repository never
- * had it.
- * @param root a folder of the work tree, which the other one is in
- * @throws {UserError} if nothing is checked out although the remote has branches
- * @throws {GitError} and system errors
- */
-export async function restoreFolder(
-  root: string,
-  name: string,
-  repositoryOpener: RepositoryOpener,
-): Promise<void> {
-  const repository = await repositoryOpener.open();
-  const head = await readHead(repository);
-  const path = repository.prefix + name;
-  if (head === null) return await refuseEmptyClone(root, repository);
-  if ((await findTreeEntries(repository, head, [path])).has(path)) return;
-  if ((await repository.run(['rev-list', '--max-count=1', head, '--', path])) === '') return;
-  await mkdir(join(root, name), { recursive: true });
+/** The remote, branch and folder that the catalogue is shared by. */
+export interface Origin {
+  /** The URL of the remote `origin` in Git's form: https, ssh or `git@host:path`. */
+  readonly remote: string;
+  /** The short name of the branch that is checked out. */
+  readonly branch: string;
+  /** Where the catalogue is in the repository: empty, or with a slash at its end. */
+  readonly prefix: string;
 }
 
-/**
- * Throws for an empty clone: HEAD of its remote names a missing branch, as after `git init --bare` and a push of another
- * branch.
- */
-async function refuseEmptyClone(root: string, repository: Repository): Promise<void> {
-  const format = '--format=%(refname:lstrip=3)';
-  const branches = (await repository.run(['for-each-ref', format, 'refs/remotes/origin'])).split('\n');
-  const branch = branches.find((name) => name === 'main') ?? branches[0];
-  if (branch)
-    throw new UserError(
-      `${root} has nothing checked out, because HEAD of its remote names no branch that is there: run "git switch ${branch}" here, and "git symbolic-ref HEAD refs/heads/${branch}" on the Git server`,
-    );
+/** Reads the origin of the catalogue's repository; null without an origin or a repository. */
+export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Origin | null> {
+  try {
+    const repository = await repositoryOpener.open();
+    const remote = await repository.run(['remote', 'get-url', 'origin']);
+    const branch = repository.branch().replace('refs/heads/', '');
+    return { remote: remote.trim(), branch, prefix: repository.prefix };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the place of a remote, given by name or URL; undefined if it is not at a host. */
+export async function readRemotePlace(
+  repositoryOpener: RepositoryOpener,
+  remote: string,
+): Promise<RemotePlace | undefined> {
+  const named = repositoryOpener
+    .open()
+    .then(async (repository) => await repository.run(['remote', 'get-url', remote]));
+  return parseRemote((await named.catch(() => remote)).trim());
 }
 
 /** Takes the lock of `var`. @throws {UserError} when a service has it, or the folder cannot be used */

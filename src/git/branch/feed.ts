@@ -1,22 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseCommitTime } from '../../bot/clock.ts';
 import { BotshelfError, messageOf } from '../../lib/errors.ts';
 import { writeAtomically } from '../../lib/files.ts';
 import { FailureLog, type FailureLogOptions } from '../../lib/retry.ts';
-import { isAncestor, isCommit } from '../history.ts';
+import { type BranchStep, listSteps } from '../history.ts';
 import type { FileChange } from '../trees.ts';
 import { findBranch, type Repository, type RepositoryOpener } from '../repository.ts';
 import { readRef } from '../refs.ts';
-
-/** The changes of a commit of a branch. */
-export interface BranchStep {
-  /** The first parent; null for a root. */
-  readonly from: string | null;
-  readonly to: string;
-  /** The time of the commit `to`; milliseconds since the epoch. */
-  readonly time: number;
-}
 
 /** A move of the branch. */
 export interface BranchAdvance {
@@ -209,46 +199,6 @@ export function formatSwitch(from: string, to: string): string {
   return `run "git switch ${to} && git merge ${from}"`;
 }
 
-/**
- * Yields the steps from a commit to the tip of a branch, each from a commit to the next one along first parents. A
- * commit that is not on that line, such as the tip of a machine before a merge, has one step to the tip. The steps
- * between the same two commits are always the same.
- * @param start must be a commit in the history of the tip
- * @throws {GitError}
- */
-export async function* listStepsFrom(
-  repository: Repository,
-  start: string,
-  tip: string,
-): AsyncGenerator<BranchStep & { readonly from: string }> {
-  for (let from = start; from !== tip;) {
-    const range = ['--first-parent', tip, `^${from}`];
-    const count = Number(await repository.run(['rev-list', '--count', ...range]));
-    // The oldest ones, so that a long history is read piece by piece.
-    const line = await readSteps(repository, [`--skip=${Math.max(0, count - maxRead)}`, ...range]);
-    const next = line.findIndex((step) => step.from === from);
-    const steps = next === -1 ? await readSteps(repository, ['--max-count=1', tip]) : line.slice(next);
-    for (const { to, time } of steps) {
-      yield { from, to, time };
-      from = to;
-    }
-  }
-}
-
-/**
- * Reads the commits that a merge brings to its first parent, oldest first.
- * @param known left out with its history
- * @throws {GitError}
- */
-export async function listMergedSteps(
-  repository: Repository,
-  merge: string,
-  known: string | undefined,
-): Promise<readonly BranchStep[]> {
-  const left = known === undefined ? [] : [`^${known}`];
-  return await readSteps(repository, [`${merge}^@`, `^${merge}^1`, ...left]);
-}
-
 interface Follower {
   readonly failures: FailureLog;
   /** The last commit that its consumer has handled; undefined before the first call. */
@@ -261,27 +211,3 @@ interface Follower {
 
 /** Milliseconds between two looks. */
 const lookMs = 2000;
-
-/** Commits that are read together. */
-const maxRead = 1000;
-
-/** Returns the steps between two commits; an empty list if `from` is not in the history of `to`. */
-async function listSteps(repository: Repository, from: string, to: string): Promise<readonly BranchStep[]> {
-  if (from === to) return [];
-  // Usually one commit: read without a process.
-  const commit = (await repository.objects.readOne(to))?.content.toString() ?? '';
-  const [, parent, seconds = ''] =
-    /^(?:tree .*\n)parent (.*)\n(?:parent .*\n)*author .*\ncommitter .* (\d+) [+-]\d+\n/.exec(commit) ?? [];
-  if (parent === from) return [{ from, to, time: parseCommitTime(seconds) }];
-  if (!(await isCommit(repository, from)) || !(await isAncestor(repository, from, to))) return [];
-  return await readSteps(repository, ['--first-parent', to, `^${from}`]);
-}
-
-/** Reads commits, oldest first. */
-async function readSteps(repository: Repository, args: readonly string[]): Promise<BranchStep[]> {
-  const output = await repository.run(['rev-list', '--reverse', '--parents', '--timestamp', ...args]);
-  return output.split('\n').flatMap((text) => {
-    const [seconds = '', to, from = null] = text.split(' ');
-    return to === undefined ? [] : [{ from, to, time: parseCommitTime(seconds) }];
-  });
-}

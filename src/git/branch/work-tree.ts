@@ -15,10 +15,16 @@ import type { Log } from '../../lib/log.ts';
 import { cleanUpAfterCrash, waitForOrphans } from '../leftovers.ts';
 import { toKind } from '../objects.ts';
 import { findBranch, type Repository } from '../repository.ts';
-import { isIndexMissing, type FileChange, findTreeEntries } from '../trees.ts';
+import { type FileChange, findTreeEntries } from '../trees.ts';
 import { readHead } from '../refs.ts';
 import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
-import { isIndexDamaged, rebuildIndex, removeStaleIndexLock, withIndexLock } from './git-index.ts';
+import {
+  isIndexDamaged,
+  isIndexMissing,
+  rebuildIndex,
+  removeStaleIndexLock,
+  withIndexLock,
+} from './git-index.ts';
 
 interface WorkTreeOptions {
   readonly log: Log;
@@ -205,7 +211,7 @@ export class WorkTree {
    * Retries paths that are behind the branch, makes updated ones durable and drops their intents. Returns whether
    * nothing is left to do. It takes the lock itself.
    * @param exclusively runs work while no other method is called
-   * @throws {IndexLockedError} {GitError} and system errors
+   * @throws {BotshelfError} locked, if another process holds index.lock; {GitError} and system errors
    */
   async tidy(exclusively: <T>(work: () => Promise<T>) => Promise<T>): Promise<boolean> {
     // Between two updates, each change of the log is in place or behind the branch.

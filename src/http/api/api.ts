@@ -12,11 +12,11 @@ import type { RemoteSettings, Sync } from '../../sync/sync.ts';
 import { RateLimit } from '../limits.ts';
 import { addChangesRoute, addFeedRoute } from './changes-routes.ts';
 import { addCountHistoryRoute, addCountsRoute, addLatestCountsRoute } from './counts-routes.ts';
-import { addExportRoute, addImageRoute, createExportPlaces } from './file-routes.ts';
+import { addExportRoute, createExportPlaces } from './export-route.ts';
 import { addHookRoute } from './hook-route.ts';
 import { addOpenApiRoute } from './openapi.ts';
 import { addPageRoute } from './page-route.ts';
-import { addReadRoutes } from './read-routes.ts';
+import { addImageRoute, addReadRoutes } from './read-routes.ts';
 import { addUpdateRoute, type UpdateRoute, type UpdateRouteOptions } from './update-route.ts';
 import { createUpdates, type PostedEdit } from './updates.ts';
 

@@ -4,15 +4,20 @@ import { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
 import type { BotId } from '../../bot/id.ts';
 import type { StatedPermissions } from '../../bot/invite.ts';
-import { type BotChange, readBotChanges, type ReadonlyChanges } from '../../catalogue/changes/bot-changes.ts';
+import {
+  type BotChange,
+  readBotChanges,
+  type ReadonlyChanges,
+  ensureComplete,
+} from '../../catalogue/changes/bot-changes.ts';
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { idsParameter, limitParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
 import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readQuery, findKnownBot, ensureComplete } from '../request.ts';
+import { parseQuery, readQuery } from '../request.ts';
 
 /**
  * Adds the changes of the catalogue, page by page and as server-sent events.

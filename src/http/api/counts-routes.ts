@@ -9,7 +9,7 @@ import {
   refuse,
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt, CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
@@ -17,9 +17,10 @@ import { quoteValue, joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { chooseType, createDataHeaders, createDocument, readHeaders, send } from '../representation.ts';
-import { parseQuery, readParameters, readQuery, findKnownBot, pickBots } from '../request.ts';
-import { refuseQuery } from './read-routes.ts';
+import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
+import { parseQuery, readParameters, readQuery } from '../request.ts';
+import { createDataHeaders } from './openapi.ts';
+import { refuseQuery, pickBots } from './read-routes.ts';
 
 type LatestCounts = Pick<OpenCounts['state'], 'count' | 'reportedAt'>;
 

@@ -6,7 +6,7 @@ import { readSchema, type SchemaDocument, type SchemaName } from '../../bot/sche
 import { type ListParameter, listParameters } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf, toContactAddress } from '../../lib/network.ts';
-import { createDocument, isSpdx, send } from '../representation.ts';
+import { createDocument, readHeaders, send } from '../representation.ts';
 
 /**
  * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.
@@ -69,6 +69,17 @@ function describeLicense(license: string | null): string {
   return license === null
     ? 'The list names no licence for its data and texts: ask the operator before you publish them elsewhere.'
     : `The licence of data and texts: ${license}.`;
+}
+
+/** Returns headers of open data with its licence (RFC 8288), if that is an identifier of SPDX. */
+export function createDataHeaders(license: string | null): Readonly<Record<string, string>> {
+  if (license === null || !isSpdx(license)) return readHeaders;
+  return { ...readHeaders, Link: `<https://spdx.org/licenses/${license}.html>; rel="license"` };
+}
+
+/** Returns whether a licence has the form of an identifier of SPDX, such as CC-BY-4.0. */
+function isSpdx(license: string): boolean {
+  return /^[A-Za-z0-9.-]+$/.test(license);
 }
 
 /** The file, without the query parameters of the list of bots. A `$ref` is one as in `schemas/`. */

@@ -8,14 +8,8 @@ import { parsePage } from '../../catalogue/page/page.ts';
 import { ProposalError, toProposalPath } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { ProblemError, type ProblemKind } from '../problem.ts';
-import {
-  byteOrderMark,
-  ensureNotCrowded,
-  type PostOptions,
-  readPost,
-  savedHere,
-  toPointer,
-} from './update-route.ts';
+import { byteOrderMark, ensureNotCrowded, toPointer } from './update-body.ts';
+import { type PostOptions, readPost, savedHere } from './update-route.ts';
 
 interface PageRouteOptions extends PostOptions {
   /** Null if nobody can log in, or proposals are turned off. */

@@ -1,9 +1,9 @@
 import type { Router, RouterContext } from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { AuthorAnswer } from '../../../schemas/types.ts';
-import { compareBotIds } from '../../bot/id.ts';
+import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import type { Author, AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { type Author, type AuthorIndex, findKnownAuthor } from '../../catalogue/lists/authors.ts';
 import type { List, Lists } from '../../catalogue/lists/lists.ts';
 import {
   formatCursor,
@@ -16,20 +16,14 @@ import {
   relevance,
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { BotIndex } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, findKnownBot, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { OpenImages } from '../../images/images.ts';
 import { findFirstPlace } from '../../lib/binary-search.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
-import { createDocument, readHeaders, send } from '../representation.ts';
-import {
-  parseQuery,
-  readParameters,
-  readQuery,
-  findKnownBot,
-  findKnownAuthor,
-  pickBots,
-} from '../request.ts';
+import { createDocument, isNotModified, readHeaders, send } from '../representation.ts';
+import { parseQuery, readParameters, readQuery } from '../request.ts';
 
 interface ReadRoutesParts {
   readonly bots: BotIndex;
@@ -43,8 +37,8 @@ interface ReadRoutesParts {
 }
 
 /**
- * Adds the reads of both versions: v1 lists the markdown files, v2 lists bots, authors, categories and collections and
- * returns one author, and both return one bot.
+ * Adds the reads of both versions. v1 lists the markdown files and returns one bot. v2 lists bots, authors, categories and
+ * collections, and returns one bot, its commands or one author.
  */
 export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
   const { bots, lists, authors, collections, baseUrl, settings } = parts;
@@ -103,6 +97,30 @@ export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
     const { current, ...author } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
     const body = Buffer.from(JSON.stringify(toAuthorAnswer(author)));
     await send(ctx, { ...createDocument('application/json', body), current });
+  });
+}
+
+/** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
+export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 'read'>): void {
+  router.get('/appdata/:name.webp', async (ctx) => {
+    const name = ctx.params['name'] ?? '';
+    const bytes = await images.read(name);
+    if (bytes === undefined) {
+      throw new ProblemError('not-found', 'there is no such image: use a path from cachedImages of a bot');
+    }
+    ctx.set({
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Access-Control-Allow-Origin': '*',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      ETag: `"${name}"`,
+    });
+    if (isNotModified(ctx)) {
+      ctx.status = 304;
+      return;
+    }
+    ctx.type = 'image/webp';
+    ctx.body = bytes;
   });
 }
 
@@ -196,4 +214,11 @@ export async function refuseQuery(ctx: RouterContext, next: Next): Promise<void>
     throw ProblemError.ofErrors('bad-query', [{ pointer: `?${name.slice(0, 50)}`, detail }]);
   }
   await next();
+}
+
+/** Returns the listed bots among the ids, by id, and names the others in a header of the response. */
+export function pickBots(ctx: Context, bots: Pick<BotIndex, 'get'>, ids: readonly BotId[]): IndexedBot[] {
+  const unknown = ids.filter((id) => bots.get(id) === undefined);
+  if (unknown.length > 0) ctx.set('X-Unknown-Ids', unknown.join());
+  return ids.flatMap((id) => bots.get(id) ?? []).toSorted((a, b) => compareBotIds(a.id, b.id));
 }

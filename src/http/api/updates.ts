@@ -1,4 +1,5 @@
-import { createUnknownBotError, isUnavailable } from '../../bot/errors.ts';
+import type { Command, UpdateValues } from '../../../schemas/types.ts';
+import { isUnavailable } from '../../bot/errors.ts';
 import { BotshelfError } from '../../lib/errors.ts';
 import { formatCommitMessage } from '../../bot/commit-message.ts';
 import type { Counts } from '../../bot/counts.ts';
@@ -6,13 +7,34 @@ import type { BotId } from '../../bot/id.ts';
 import { commandsPart, pathOf } from '../../catalogue/page/layout.ts';
 import { withValues } from '../../catalogue/page/page.ts';
 import { printCommands } from '../../catalogue/page/page-file.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, findKnownBot, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Committer, Editor, FileEdit } from '../../git/branch/committer.ts';
 import { computeBlobId } from '../../git/objects.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import type { RateLimit } from '../limits.ts';
 import { createDocument } from '../representation.ts';
-import type { ApplyUpdate, PostedCommands } from './update-route.ts';
+
+/**
+ * Applies an update and makes it durable. Returns the commit of its content; null if no content changed. If it rejects,
+ * nothing is saved, unless the error is count-not-saved.
+ * @param isExpected whether the client read the bot, or the commands, with this digest
+ * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
+ * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is
+ * made
+ * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
+ * @throws {BotshelfError} count-not-saved, when the count cannot be saved after the content
+ * @throws {ProblemError} too-many-requests, if the bot would have one commit too many
+ */
+export type ApplyUpdate = (
+  id: BotId,
+  values: UpdateValues & PostedCommands,
+  isExpected?: (digest: string | undefined) => boolean,
+) => Promise<string | null>;
+
+/** Commands, which are posted alone and replace all of the bot's commands. */
+interface PostedCommands {
+  readonly commands?: readonly Command[];
+}
 
 /** Limits the commits of a bot, because they stay in the history. */
 interface CommitLimits {
@@ -43,8 +65,7 @@ export function createUpdates(
   };
   return async (id, { count, commands, ...content }, isExpected) => {
     const expected = (): IndexedBot => {
-      const bot = bots.get(id);
-      if (bot === undefined) throw createUnknownBotError(id);
+      const bot = findKnownBot(bots, id);
       const digest = digestOf(bot, commands);
       if (isExpected?.(digest) === false) throw createChangedError(digest);
       return bot;
@@ -97,8 +118,7 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
   return {
     edit: (text, edit) => {
       // Checked again on the file that is changed: a merge may have come in between.
-      const bot = bots.get(edit.id);
-      if (bot === undefined) throw createUnknownBotError(edit.id);
+      const bot = findKnownBot(bots, edit.id);
       const { commands } = edit.values;
       const digest = digestOf(bot, commands);
       if (edit.digest !== undefined && digest !== edit.digest) throw createChangedError(digest);

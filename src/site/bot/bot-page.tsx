@@ -11,8 +11,9 @@ import {
   parseListElement,
   parseRecord,
   listPageImages,
+  findKnownBot,
 } from '../../catalogue/store/bot-index.ts';
-import { findKnownBot, parseQuery } from '../../http/request.ts';
+import { parseQuery } from '../../http/request.ts';
 import type { ImagePlace } from '../../images/store.ts';
 import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/trust.tsx';

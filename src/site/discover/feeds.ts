@@ -4,19 +4,12 @@ import type { Context } from 'koa';
 import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { maskTokens } from '../../bot/token.ts';
-import { type BotChange, readBotChanges } from '../../catalogue/changes/bot-changes.ts';
-import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { type BotChange, readBotChanges, ensureComplete } from '../../catalogue/changes/bot-changes.ts';
+import { type AuthorIndex, findKnownAuthor } from '../../catalogue/lists/authors.ts';
 import type { FilterValues } from '../../catalogue/lists/parameters.ts';
-import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type IndexedBot, parseListElement, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
-import {
-  ensureComplete,
-  findKnownAuthor,
-  findKnownBot,
-  parseQuery,
-  readIds,
-  refuseIds,
-} from '../../http/request.ts';
+import { parseQuery, readIds, refuseIds } from '../../http/request.ts';
 import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
 import { formatFieldName, toShownPages } from '../changes/changed-fields.tsx';
 import { toMessage } from '../changes/trust.tsx';

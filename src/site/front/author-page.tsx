@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
 import { type Locale, directionOf, findLanguages } from '../../bot/locale.ts';
-import type { Author } from '../../catalogue/lists/authors.ts';
-import { findKnownAuthor } from '../../http/request.ts';
+import { type Author, findKnownAuthor } from '../../catalogue/lists/authors.ts';
 import { toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { ActionLink, Fact, FollowLinks, OwnLink } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';

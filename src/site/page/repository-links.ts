@@ -1,5 +1,6 @@
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { findHostName, guessGitHost, type Origin, parseRemote } from '../../git/hosts.ts';
+import type { Origin } from '../../git/branch/clone.ts';
+import { findHostName, guessGitHost, parseRemote } from '../../git/hosts.ts';
 
 /** Links to a Git host's pages about files of the catalogue, by path. */
 export interface RepositoryLinks {

@@ -162,6 +162,20 @@ describe('lists that many ask for at once', () => {
     strictEqual((await lists.page({ q: 'bot 3' })).total > 0, true);
   });
 
+  it('wait for one search at most, however many of the same client wait', async () => {
+    const lists = fresh();
+    const order: string[] = [];
+    const note = async (name: string, query: Parameters<Lists['page']>[0]): Promise<void> => {
+      await lists.page(query, 'client');
+      order.push(name);
+    };
+    const searches = Array.from({ length: 10 }, async (_, i) => await note('search', { q: `bot ${i}` }));
+    await Promise.race(searches);
+    await note('list', { active: 30 });
+    ok(order.length < 5, order.join(' '));
+    await Promise.all(searches);
+  });
+
   it('are made once when they are the same', async () => {
     const lists = fresh();
     const same = await Promise.all(Array.from({ length: 150 }, async () => await lists.json({ q: 'bot' })));

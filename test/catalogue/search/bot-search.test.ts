@@ -1,9 +1,12 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import type { Category } from '../../../schemas/types.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { TimeSlice } from '../../../src/lib/time-slice.ts';
 import type { QueryReading } from '../../../src/catalogue/search/run-search.ts';
+import { eventually } from '../../support/eventually.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { defaultNeeds } from '../../support/needs.ts';
 import { botId } from '../../support/sample.ts';
@@ -120,6 +123,21 @@ describe('a search', () => {
     strictEqual((await found('anew')).split(' ').length, 300);
     strictEqual((await found('name101')).split(' ').includes('101'), false);
     strictEqual(await best('name599'), '599');
+  });
+
+  it('has its pages indexed by a thread that gives way to others', async () => {
+    for (let i = 1; i <= 2000; i++)
+      add(String(i), `Name${i}`, 'Counts.', `Sheep number${i} sleeps. `.repeat(40));
+    await search.update();
+    const niceness = (): number[] =>
+      readdirSync('/proc/self/task').map((thread) => {
+        const words = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+          .replace(/^.*\) /s, '')
+          .split(' ');
+        return Number(words[16]) - getPriority();
+      });
+    await eventually(() => niceness().filter((lower) => lower > 0).length === 1);
+    await search.complete();
   });
 
   it('is refused once it is closed', async () => {

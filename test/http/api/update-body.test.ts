@@ -3,7 +3,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { readCases } from '../../support/fixture-lines.ts';
 import { anyCharacter } from '../../support/arbitrary.ts';
-import { parseCommands, parseStats, parseUpdate } from '../../../src/http/api/update-route.ts';
+import { parseCommands, parseStats, parseUpdate } from '../../../src/http/api/update-body.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
 
 const parse = (text: string): ReturnType<typeof parseUpdate> =>

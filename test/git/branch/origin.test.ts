@@ -1,10 +1,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
-import { readOrigin } from '../../src/git/hosts.ts';
-import { openerOf } from '../support/opened.ts';
-import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { readOrigin } from '../../../src/git/branch/clone.ts';
+import { openerOf } from '../../support/opened.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('the origin of a catalogue', () => {
   const originOf = async (folder: string): ReturnType<typeof readOrigin> =>

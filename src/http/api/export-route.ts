@@ -7,16 +7,16 @@ import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type BotIndex, exportLines, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { readHead } from '../../git/refs.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
-import type { OpenImages } from '../../images/images.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
 import { isError } from '../../lib/errors.ts';
 import { joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
-import { ProblemError } from '../problem.ts';
-import { compressedBodies, createDataHeaders, send, isNotModified } from '../representation.ts';
-import { parseQuery, pickBots, readQuery } from '../request.ts';
+import { compressedBodies, send } from '../representation.ts';
+import { parseQuery, readQuery } from '../request.ts';
 import { createNoHistoryError } from './changes-routes.ts';
+import { createDataHeaders } from './openapi.ts';
+import { pickBots } from './read-routes.ts';
 
 interface ExportRouteParts {
   readonly bots: BotIndex;
@@ -109,27 +109,3 @@ export function createExportPlaces(): ClientPlaces {
 const maxExports = 8;
 
 const maxExportsPerClient = 2;
-
-/** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
-export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 'read'>): void {
-  router.get('/appdata/:name.webp', async (ctx) => {
-    const name = ctx.params['name'] ?? '';
-    const bytes = await images.read(name);
-    if (bytes === undefined) {
-      throw new ProblemError('not-found', 'there is no such image: use a path from cachedImages of a bot');
-    }
-    ctx.set({
-      'Cache-Control': 'public, max-age=31536000, immutable',
-      'Content-Security-Policy': "default-src 'none'; sandbox",
-      'Access-Control-Allow-Origin': '*',
-      'Cross-Origin-Resource-Policy': 'cross-origin',
-      ETag: `"${name}"`,
-    });
-    if (isNotModified(ctx)) {
-      ctx.status = 304;
-      return;
-    }
-    ctx.type = 'image/webp';
-    ctx.body = bytes;
-  });
-}
