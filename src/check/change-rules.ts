@@ -4,7 +4,7 @@ import type { BotId } from '../bot/id.ts';
 import { findOtherClient, isServerInvite, asksForAdministrator } from '../bot/invite.ts';
 import { toInviteKey } from '../bot/likeness.ts';
 import { holdsToken, tokenRule } from '../bot/token.ts';
-import { validate, formatPlace } from '../bot/schemas.ts';
+import { validate, formatPlace } from '../bot/validate.ts';
 import { compareFaults, createFileFault, findPosition } from '../catalogue/page/fault.ts';
 import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
 import type { PageFile, FileReader } from '../catalogue/page/page-file.ts';

@@ -3,7 +3,7 @@ import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SettingsFile } from '../../schemas/types.ts';
 import { readCommit } from '../app/version.ts';
-import { validate } from '../bot/schemas.ts';
+import { validate } from '../bot/validate.ts';
 import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type GitHostId, gitHosts } from '../git/hosts.ts';

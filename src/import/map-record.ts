@@ -3,7 +3,8 @@ import type { ImportMap, ImportRule } from '../../schemas/types.ts';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { parseInvite } from '../bot/invite.ts';
 import { type Locale, toCanonicalLocale } from '../bot/locale.ts';
-import { readSchema, resolveProperties, validate, formatPlace } from '../bot/schemas.ts';
+import { readSchema, resolveProperties } from '../bot/schemas.ts';
+import { validate, formatPlace } from '../bot/validate.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { type PageFile, parsePageFile } from '../catalogue/page/page-file.ts';
 import {

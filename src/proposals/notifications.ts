@@ -1,4 +1,4 @@
-import { maxFaults } from '../bot/schemas.ts';
+import { maxFaults } from '../bot/validate.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import { parseFilePath } from '../catalogue/page/layout.ts';
 import { BotshelfError, codeOf, messageOf } from '../lib/errors.ts';

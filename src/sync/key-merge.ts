@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type SchemaName, validate } from '../bot/schemas.ts';
+import { type SchemaName } from '../bot/schemas.ts';
+import { validate } from '../bot/validate.ts';
 import { removeKeys, setKeys, readStrictJson } from '../lib/json.ts';
 import { mergeLines } from '../lib/merge-lines.ts';
 import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { parseLocale } from '../../src/bot/locale.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { assembleRecord, findDefaultLocale, type FilledMainPage, listElement } from '../../src/bot/record.ts';
-import { validate } from '../../src/bot/schemas.ts';
+import { validate } from '../../src/bot/validate.ts';
 import { withDefaults } from '../../src/catalogue/page/page.ts';
 import { botId, homerKeys } from '../support/sample.ts';
 

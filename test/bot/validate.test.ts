@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { defaultCategories, validate } from '../../src/bot/schemas.ts';
+import { defaultCategories } from '../../src/bot/schemas.ts';
+import { validate } from '../../src/bot/validate.ts';
 import { findHost } from '../../src/catalogue/settings/blocked.ts';
 import { readCases } from '../support/fixture-lines.ts';
 import { homerKeys } from '../support/sample.ts';

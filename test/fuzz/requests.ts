@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { readConfig } from '../../src/app/config.ts';
 // oxlint-disable-next-line eslint/no-restricted-imports -- in this process, or what it runs could not be counted
 import { startService } from '../../src/app/service.ts';
-import { validate } from '../../src/bot/schemas.ts';
+import { validate } from '../../src/bot/validate.ts';
 import { KeyRing, Sessions } from '../../src/login/login.ts';
 import { cleanUpAtEnd } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';

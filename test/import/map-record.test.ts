@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import type { ImportMap } from '../../schemas/types.ts';
 import type { Locale } from '../../src/bot/locale.ts';
-import { validate } from '../../src/bot/schemas.ts';
+import { validate } from '../../src/bot/validate.ts';
 import { type MappedBot, mapRecord, readExported } from '../../src/import/map-record.ts';
 import { readCases } from '../support/fixture-lines.ts';
 import { mainPage, pagePath } from '../support/sample.ts';

@@ -1,7 +1,8 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultCategories, validate } from '../../src/bot/schemas.ts';
+import { defaultCategories } from '../../src/bot/schemas.ts';
+import { validate } from '../../src/bot/validate.ts';
 import type { SourceFields } from '../../src/import/read-records.ts';
 import { suggestMap } from '../../src/import/suggest-map.ts';
 import { readCases } from '../support/fixture-lines.ts';

@@ -1,5 +1,6 @@
 import { ok, strictEqual } from 'node:assert/strict';
-import { type SchemaName, validate } from '../../src/bot/schemas.ts';
+import { type SchemaName } from '../../src/bot/schemas.ts';
+import { validate } from '../../src/bot/validate.ts';
 import { readConfig } from '../../src/app/config.ts';
 // oxlint-disable-next-line no-restricted-imports -- the one place that starts services in this process
 import { type Service, startService } from '../../src/app/service.ts';

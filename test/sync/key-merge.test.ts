@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { validate } from '../../src/bot/schemas.ts';
+import { validate } from '../../src/bot/validate.ts';
 import { mergeFile } from '../../src/sync/key-merge.ts';
 import { parsePage } from '../../src/catalogue/page/page.ts';
 import { readCases } from '../support/fixture-lines.ts';

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import matter from 'gray-matter';
 import { BotshelfError } from '../../lib/errors.ts';
 import { editedTimeAfter } from '../../bot/clock.ts';
-import { resolveProperties, readSchema, type SchemaDocument, validate } from '../../bot/schemas.ts';
+import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
+import { validate } from '../../bot/validate.ts';
 import {
   createLocator,
   setKeys,

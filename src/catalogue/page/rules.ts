@@ -1,6 +1,7 @@
 import type { Category } from '../../../schemas/types.ts';
 import { english, type Locale } from '../../bot/locale.ts';
-import { readSchema, type SchemaName, formatPlace, validate } from '../../bot/schemas.ts';
+import { readSchema, type SchemaName } from '../../bot/schemas.ts';
+import { formatPlace, validate } from '../../bot/validate.ts';
 import { quoteValue } from '../../lib/text.ts';
 import { type Fault, createFileFault } from './fault.ts';
 import { isPage, type PagePlace, pathOf } from './layout.ts';

@@ -6,7 +6,8 @@ import { type BotId, parseBotId } from '../../bot/id.ts';
 import { assembleRecord, type FilledMainPage, listElement, noCachedImages } from '../../bot/record.ts';
 import type { PreviewProps } from '../page/preview.tsx';
 import { english, type Locale, toCanonicalLocale, findLanguages } from '../../bot/locale.ts';
-import { readSchema, validate } from '../../bot/schemas.ts';
+import { readSchema } from '../../bot/schemas.ts';
+import { validate } from '../../bot/validate.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import {

@@ -3,7 +3,7 @@ import type { PageContent } from '../../../schemas/types.ts';
 import { createUnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import { toCanonicalLocale } from '../../bot/locale.ts';
-import { validate } from '../../bot/schemas.ts';
+import { validate } from '../../bot/validate.ts';
 import { parsePage } from '../../catalogue/page/page.ts';
 import { ProposalError, toProposalPath } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';

@@ -1,5 +1,6 @@
 import type { Category, Command, UpdateValues } from '../../../schemas/types.ts';
-import { resolveProperties, readSchema, validate, formatPlace } from '../../bot/schemas.ts';
+import { resolveProperties, readSchema } from '../../bot/schemas.ts';
+import { validate, formatPlace } from '../../bot/validate.ts';
 import { findPosition } from '../../catalogue/page/fault.ts';
 import { maxFileSize } from '../../catalogue/page/page.ts';
 import { maxCommandDepth, pickCommands, printCommands } from '../../catalogue/page/page-file.ts';

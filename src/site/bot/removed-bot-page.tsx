@@ -5,7 +5,7 @@ import { isError } from '../../lib/errors.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { readMainData, type ReadonlyChanges } from '../../catalogue/changes/bot-changes.ts';
-import { validate } from '../../bot/schemas.ts';
+import { validate } from '../../bot/validate.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual, ok, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { validate } from '../../../src/bot/schemas.ts';
+import { validate } from '../../../src/bot/validate.ts';
 import {
   maxFileSize,
   withDefaults,

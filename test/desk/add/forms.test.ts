@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual, throws } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { validate } from '../../../src/bot/schemas.ts';
+import { validate } from '../../../src/bot/validate.ts';
 import { toCanonicalForm, parsePage } from '../../../src/catalogue/page/page.ts';
 import {
   assembleCollections,
