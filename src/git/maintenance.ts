@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../lib/errors.ts';
 import { fsyncFolders } from '../lib/files.ts';
@@ -38,7 +38,7 @@ export class Maintenance {
     if (this.#packs >= packsBetween && !this.#stop.signal.aborted) void this.run();
   }
 
-  /** Runs now, or waits for the run under way. A failure is logged; the next run retries. */
+  /** Runs now, or waits for the run under way. A failure is logged; a later run retries. */
   async run(): Promise<void> {
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
     await this.#running;
@@ -60,16 +60,16 @@ export class Maintenance {
       if (this.#prunedOn === today || this.#stop.signal.aborted) return;
       const pruned = await prune(repository);
       if (pruned === undefined) return;
+      this.#prunedOn = today;
       if (pruned > 0)
         log.info({ commits: pruned }, `pruned ${formatCount(pruned, 'old commit')} of the state`);
       // Also what another machine has pruned.
       await this.#writeGraph(repository, '--split=replace');
       await this.#indexPacks(repository);
       await this.#repack(repository, keepUnreachable);
-      this.#prunedOn = today;
     } catch (error) {
       if (!this.#stop.signal.aborted)
-        log.warn({ err: error }, `Git maintenance failed: ${messageOf(error)}; the next run retries`);
+        log.warn({ err: error }, `Git maintenance failed: ${messageOf(error)}; a later run retries`);
     }
   }
 
@@ -93,14 +93,18 @@ export class Maintenance {
 
   /**
    * Indexes the packs without an index, which a git leaves that is killed between the two files. `repack --cruft` fails
-   * at such a pack before Git 2.42.
+   * at such a pack before Git 2.42. The index is renamed when it is whole: a git may just be writing the same one.
    */
   async #indexPacks(repository: Repository): Promise<void> {
     const folder = toPackFolder(repository);
     const names = new Set(await readdir(folder));
-    for (const name of names)
-      if (name.endsWith('.pack') && !names.has(name.replace(/pack$/, 'idx')))
-        await this.#runGit(repository, ['index-pack', join(folder, name)]);
+    const written = join(folder, 'tmp_botshelf.idx');
+    for (const pack of names) {
+      const index = pack.replace(/\.pack$/, '.idx');
+      if (names.has(index)) continue;
+      await this.#runGit(repository, [...indexPack, '-o', written, join(folder, pack)]);
+      await rename(written, join(folder, index));
+    }
   }
 
   async #repack(repository: Repository, how: readonly string[]): Promise<void> {
@@ -123,6 +127,8 @@ const packsAllowed = 16;
 
 /** Merges small packs so that each is at least twice as large as the next. Large packs stay. */
 const mergeSmallPacks = ['--geometric=2', '-d', '-l'];
+
+const indexPack = ['-c', 'pack.writeReverseIndex=false', 'index-pack'];
 
 /** Puts reachable objects into one pack, and keeps the others in a second one for a day. */
 const keepUnreachable = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];

@@ -75,7 +75,7 @@ export function openLists(
 }
 
 /**
- * The lists of the API and of the site's pages. Queries run one at a time, from a bounded queue in which clients take
+ * The lists of the API and of the site's pages. Queries run one at a time, from bounded queues in which clients take
  * turns; a full queue throws queue-full. A client is an address; without one, it is the service itself.
  */
 export class Lists {
@@ -359,8 +359,11 @@ export class Lists {
   async #run<T>(client: string, { q }: ListQuery, work: () => Promise<T>): Promise<T> {
     const run = async (): Promise<T> => await this.#queue.run(client, work);
     if (q === undefined) return await run();
+    // Begun before the turn: all that wait share one build, also when it fails.
+    const updated = this.search.update();
+    updated.catch(() => {});
     return await this.#searches.run(client, async () => {
-      await this.search.update();
+      await updated;
       return await run();
     });
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { platform } from 'node:process';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Category } from '../../../schemas/types.ts';
@@ -280,7 +280,9 @@ const maxPostingsPerPageWord = 1000;
 /** Runs in a thread: indexes the bots of each message. The last message has no bots; its response is the index. */
 function indexMessages(part: IndexPart, port: MessagePort): void {
   // Of this thread alone, on Linux: no search waits for the pages, which take a minute or more.
-  if (part === 'pages' && platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  const { PRIORITY_BELOW_NORMAL } = constants.priority;
+  if (part === 'pages' && platform === 'linux' && getPriority() < PRIORITY_BELOW_NORMAL)
+    setPriority(PRIORITY_BELOW_NORMAL);
   const builder = new PostingsBuilder(part === 'texts' ? Infinity : maxPostingsPerPageWord);
   const add = part === 'texts' ? addBotWords : addPages;
   let number = 0;
