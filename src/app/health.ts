@@ -10,6 +10,7 @@ import type { Clone } from '../git/branch/clone.ts';
 import type { Committer } from '../git/branch/committer.ts';
 import { type Health, joinHealth, listFaults } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
+import { forEachInSlices } from '../lib/time-slice.ts';
 import type { OpenSync } from '../sync/sync.ts';
 import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
 import { readVersion, type Version } from './version.ts';
@@ -47,11 +48,17 @@ export function createHealth(
     instance: randomUUID(),
     parts: () => {
       const repository = { ready: true, faults: listRepositoryFaults(parts) };
-      const catalogue = { ready: true, faults: listFaults(editedFault()) };
-      return joinHealth([{ repository }, ...rooms.map((room) => room?.health() ?? {}), { catalogue }]);
+      const health = joinHealth([{ repository }, ...rooms.map((room) => room?.health() ?? {})]);
+      // It sorts all bots: probes at the start would do so again for each folder that has been read.
+      if (!isReady(health)) return health;
+      return joinHealth([health, { catalogue: { ready: true, faults: listFaults(editedFault()) } }]);
     },
     fileFaults: () => parts.catalogue.store.faults(),
   };
+}
+
+function isReady(parts: Health): boolean {
+  return Object.values(parts).every(({ ready }) => ready);
 }
 
 /**
@@ -70,7 +77,7 @@ export function createProbeRoutes(
   });
   router.get('/readyz', (ctx) => {
     const parts = health.parts();
-    const ready = Object.values(parts).every((part) => part.ready);
+    const ready = isReady(parts);
     const files = health.fileFaults();
     ctx.status = ready ? 200 : 503;
     ctx.set('Cache-Control', 'no-store');
@@ -102,16 +109,26 @@ function listRepositoryFaults({ repositoryOpener, branch, committer, uncommitted
 
 /**
  * Returns a function that returns a warning if the latest `edited` of all bots is ahead of this machine's clock, else
- * null.
+ * null. After a change it looks at all bots in the background: sorting and unpacking a large list takes seconds.
  */
-export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'all'>): () => string | null {
+export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'sorted'>): () => string | null {
   let version: number | undefined;
   let last: IndexedBot | undefined;
+  const look = async (): Promise<void> => {
+    let latest: IndexedBot | undefined;
+    await forEachInSlices(
+      await bots.sorted(),
+      (bot) => {
+        if (!latest || bot.facts.edited > latest.facts.edited) latest = bot;
+      },
+      'service',
+    );
+    last = latest;
+  };
   return () => {
     if (version !== bots.version) {
       version = bots.version;
-      last = undefined;
-      for (const bot of bots.all()) if (!last || bot.facts.edited > last.facts.edited) last = bot;
+      void look();
     }
     if (last === undefined || last.facts.edited <= Date.now() + maxLeadMs) return null;
     const time = new Date(last.facts.edited).toISOString();

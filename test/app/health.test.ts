@@ -10,7 +10,8 @@ describe('/readyz', () => {
     const service = await startTestService({ [pagePath('7')]: mainPage({ edited: ahead }) });
     const faults = async (part: string): Promise<string> =>
       String((await service.request('/readyz')).json.parts[part].faults);
-    match(await faults('catalogue'), /"edited" of the bot 7 is .*: run "timedatectl set-ntp true"/);
+    const isNamed = /"edited" of the bot 7 is .*: run "timedatectl set-ntp true"/;
+    await eventually(async () => match(await faults('catalogue'), isNamed));
     repositoryIn(service.root).write(pagePath('7'), mainPage());
     await eventually(async () => strictEqual(await faults('catalogue'), ''));
 
