@@ -12,7 +12,8 @@ import {
   groupByBot,
   listTop,
 } from '../catalogue/page/layout.ts';
-import { readPageFile, pickCommands, printCommands, createDiskReader } from '../catalogue/page/page-file.ts';
+import { pickCommands, printCommands } from '../catalogue/page/commands-file.ts';
+import { readPageFile, createDiskReader } from '../catalogue/page/page-file.ts';
 import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
 import { peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, printBlocked } from '../catalogue/settings/blocked.ts';

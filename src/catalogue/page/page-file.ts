@@ -1,16 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { Command } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
-import { readSchema, resolveProperties, type SchemaDocument } from '../../bot/schemas.ts';
 import { computeBlobId, type HashName, parseTree } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
+import { parseCommandsFile } from './commands-file.ts';
 import { type Fault, createFileFault } from './fault.ts';
 import { pathOf, type FilePlace, botsFolder, folderOf, isPage, parseFilePath } from './layout.ts';
-import { maxFileSize, type Page, type ParsedPage, parsePage } from './page.ts';
-import { parseJsonFile } from './side-file.ts';
+import { maxFileSize, type Page, parsePage } from './page.ts';
 
 /**
  * A page or a commands file as it was read. `page` is undefined if the file cannot be parsed. For commands,
@@ -69,16 +67,6 @@ export function parsePageFile<P extends FilePlace>(
   const { page, faults } = isPage(place) ? parsePage(path, bytes) : parseCommandsFile(path, bytes);
   const tail = crc32(bytes.subarray(-tailSize));
   return { ...place, path, size: bytes.length, sha: computeBlobId(bytes, hash), tail, page, faults };
-}
-
-function parseCommandsFile(path: string, bytes: Buffer): ParsedPage {
-  const parsed = parseJsonFile<Record<string, unknown>>('commands', path, bytes, {
-    maxSize: maxFileSize,
-    maxDepth: maxCommandDepth,
-  });
-  if ('faults' in parsed) return { page: undefined, faults: parsed.faults };
-  const { data, faultAt } = parsed.value;
-  return { page: { data, page: '', faultAt }, faults: [] };
 }
 
 /** Returns the file at `place` as one that cannot be read because of a fault. */
@@ -187,56 +175,4 @@ export async function readCommittedPages(
     const place = name.startsWith(`${id}.`) ? parseFilePath(`${folder}/${name}`) : undefined;
     return place && mode.startsWith('100') ? [{ place, blob }] : [];
   });
-}
-
-/** Maximum number of JSON levels in commands. In Discord's API, the names of choices of a subcommand's option are at level 11. */
-export const maxCommandDepth = 16;
-
-/**
- * Returns commands of Discord's API with only the keys that the schema has, in its order. Skips keys with empty or
- * default values. The result is as valid as the input.
- */
-export function pickCommands(commands: readonly unknown[]): unknown[] {
-  return pick(commands, commandList) as unknown[];
-}
-
-/** Formats commands as a file; the order of the commands does not matter. */
-export function printCommands(commands: readonly Command[]): string {
-  const sorted = commands.toSorted(
-    (a, b) => (a.type ?? 1) - (b.type ?? 1) || Number(a.name > b.name) - Number(a.name < b.name),
-  );
-  return `${JSON.stringify({ commands: sorted }, null, 2)}\n`;
-}
-
-const definitions = readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
-const commandList = resolveProperties(readSchema('commands'))['commands'] ?? {};
-
-function pick(value: unknown, schema: SchemaDocument): unknown {
-  const { items, maxItems = Infinity, properties } = resolve(schema);
-  // Entries above the maximum stay as they are: validation only checks the length then.
-  if (Array.isArray(value))
-    return items ? value.map((item, i) => (i < maxItems ? pick(item, items) : item)) : value;
-  if (typeof value !== 'object' || value === null) return value;
-  const values = value as Readonly<Record<string, unknown>>;
-  // Objects of texts by language have keys that are not in the schema.
-  const keys = Object.keys(properties ?? values);
-  if (properties === undefined) keys.sort();
-  const entries = keys.map((key) => [key, pick(values[key], properties?.[key] ?? {})] as const);
-  return Object.fromEntries(
-    entries.filter(([key, inner]) => !isEmpty(inner) && inner !== properties?.[key]?.['default']),
-  );
-}
-
-function resolve(schema: SchemaDocument): {
-  readonly items?: SchemaDocument;
-  readonly maxItems?: number;
-  readonly properties?: Readonly<Record<string, SchemaDocument>>;
-} {
-  const [, name = ''] = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref'])) ?? [];
-  return definitions[name] ?? schema;
-}
-
-function isEmpty(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
-  return value === undefined || value === null || value === '';
 }

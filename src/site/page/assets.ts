@@ -2,12 +2,8 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
-import {
-  type Scheme,
-  schemes,
-  computeSoftAccent,
-  type CatalogueSettings,
-} from '../../catalogue/settings/settings.ts';
+import { type Scheme, schemes, computeSoftAccent } from '../../catalogue/settings/accent.ts';
+import { type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 import type { Site } from './page-context.tsx';

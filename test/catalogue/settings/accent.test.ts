@@ -6,7 +6,7 @@ import {
   schemes,
   computeSoftAccent,
   findWorstContrast,
-} from '../../../src/catalogue/settings/settings.ts';
+} from '../../../src/catalogue/settings/accent.ts';
 
 describe('the contrast of an accent colour', () => {
   it('is that with the background on which it is hardest to read', () => {
