@@ -124,7 +124,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
     serveEdited: (id) => void (catalogue.isReady ? serveNow(id) : early.add(id)),
     load: async () => {
       await feed.begin();
-      // Each waits for the disk half of the time.
+      // Together, because each spends half of its time waiting for the disk.
       await Promise.all([catalogue.load(), state.load()]);
       await forEachInSlices(early, serveNow, 'service');
       // Brings the feed up to date before the first request. The next look logs a failure.

@@ -43,8 +43,8 @@ export async function readTreeId(repository: Repository, commit: string): Promis
 }
 
 /**
- * Returns the time at which the age of deletable things is measured, in milliseconds since the epoch: now, or a day
- * after the newest commit of branch and state if that is earlier. A clock that is a year ahead deletes nothing in use.
+ * Returns the time from which ages are counted when old things are deleted, in milliseconds since the epoch: now, but
+ * at most a day after the newest commit of branch and state, so that a clock far ahead deletes nothing in use.
  * @throws {GitError}
  */
 export async function readConfirmedTime(repository: Repository): Promise<number> {
@@ -159,8 +159,9 @@ export interface LoggedCommits {
 }
 
 /**
- * Yields the files below the folder that the commits changed, oldest commit first. A merge yields the files that it
- * takes from no parent, compared with its first parent, and then all files that differ from its first parent. The files
+ * Yields the files below the folder that the commits changed, oldest commit first. A merge yields the files in
+ * which it differs from every parent (`side`). One along first parents then also yields all files that differ from its
+ * first parent (`merge`). The files
  * of the first commits of a shallow clone are left out. Git runs at the lowest priority and writes to a file, which is
  * read piece by piece.
  * @param file the temporary file

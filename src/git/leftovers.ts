@@ -151,7 +151,7 @@ const lockless = new Set([
   'diff-tree',
   'rev-list',
   'ls-remote',
-  // The next ones lock no ref that a commit needs, and a fetch that loses its lock is repeated.
+  // These lock only refs that no commit needs; a fetch whose lock was removed is run again.
   'fetch',
   'push',
   'index-pack',
@@ -189,7 +189,8 @@ async function listPartialFiles(objects: string): Promise<string[]> {
 /**
  * Returns the `.keep` files with which fast-import and fetch protect a pack from a repack while they write it.
  * fast-import refuses to write a pack that has one, such as the pack that it was writing when it was killed. A power loss
- * may empty these files. Then one of git is recognised because only its owner can read it, unlike a person's own.
+ * may empty these files. An emptied one is git's if its pack has no index, or if only its owner may read it, unlike a
+ * person's own.
  */
 async function listKeepFiles(folder: string, ...texts: readonly RegExp[]): Promise<string[]> {
   const names = new Set(await readdir(folder).catch(() => []));

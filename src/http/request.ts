@@ -7,9 +7,9 @@ import { originOf } from '../lib/network.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
 /**
- * Removes the parameters of Accept except q: no type here has others. Refuses headers that take too long to parse, because
- * the time grows with the square of their length, and two Host headers (RFC 9112, 3.2), of which a proxy may have read the
- * other one.
+ * Removes the parameters of Accept except q: no type here has others. Refuses an Accept or Accept-Encoding of more than
+ * `maxAcceptLength` characters, because the time to parse it grows with the square of its length. Refuses two Host headers
+ * (RFC 9112, 3.2): Node keeps the first, and a proxy may have used the other.
  * @throws {ProblemError} bad-request
  */
 export function normaliseHeaders(ctx: Context): void {

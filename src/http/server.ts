@@ -253,7 +253,7 @@ async function close(server: Server): Promise<void> {
 }
 
 /**
- * Handles a request, a pipelined one once the response to the one before it is sent. Otherwise a client that sends and never
+ * Handles a request. A pipelined one waits until the response before it is sent: otherwise a client that sends and never
  * reads would make the service prepare any number of responses. Too many waiting requests end the connection.
  */
 function handleInOrder(request: IncomingMessage, response: ServerResponse, handle: RequestHandler): void {

@@ -310,8 +310,8 @@ export class Lists {
   }
 
   /**
-   * Returns the bots that the query names, or those of its author by id, if they are few, so that other filters check only
-   * them; else undefined.
+   * Returns the bots in `ids`, or else those of `author` if they are few, so that other filters check only them; undefined
+   * otherwise.
    */
   async #listFew({ ids, author }: ListQuery): Promise<readonly IndexedBot[] | undefined> {
     if (ids !== undefined) return ids.flatMap((id) => this.#bots.get(id) ?? []);

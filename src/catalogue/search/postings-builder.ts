@@ -7,7 +7,7 @@ interface CollectedWord {
   readonly postings: number[];
 }
 
-/** Collects postings and packs them. They are added in order of the bots' numbers, then fields and places. */
+/** Collects postings, as in `postings.ts`: the bot, field and place of each use of a word. They are added in order of the bots' numbers, then fields and places. */
 export class PostingsBuilder {
   readonly #words = new Map<string, CollectedWord>();
   readonly #shares: number[] = [];

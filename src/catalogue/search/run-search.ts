@@ -56,8 +56,8 @@ export class Found {
 
   /**
    * Joins the results of the segments. A bot that has only some of the terms scores less.
-   * @param weight of all terms, by rarity
-   * @param ownWeight of all terms, without rarity
+   * @param weight the sum of the terms' weights, in which rare terms count more
+   * @param ownWeight the same sum without rarity
    */
   constructor(parts: readonly SegmentSearch[], weight: number, ownWeight: number, reading: QueryReading) {
     this.reading = reading;

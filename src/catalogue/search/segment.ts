@@ -148,7 +148,7 @@ class Sums {
   readonly values: Float32Array;
   /** By the bot's number: 1 for a match in the name, the category or the description. */
   readonly inTexts: Uint8Array;
-  /** The weights in pages and commands. All together they count less than a description of usual length. */
+  /** The weights in pages and commands. For each term they add up to less than one match in a description of usual length. */
   readonly #inPages: Float32Array;
 
   /** @param bots the number of bots in the segment */
@@ -279,7 +279,7 @@ const maxPostingsPerPageWord = 1000;
 
 /** Runs in a thread: indexes the bots of each message. The last message has no bots; its response is the index. */
 function indexMessages(part: IndexPart, port: MessagePort): void {
-  // Of this thread alone, on Linux: no search waits for the pages, which take a minute or more.
+  // On Linux this lowers the priority of this thread only. No search waits for the pages, which take a minute or more.
   const { PRIORITY_BELOW_NORMAL } = constants.priority;
   if (part === 'pages' && platform === 'linux' && getPriority() < PRIORITY_BELOW_NORMAL)
     setPriority(PRIORITY_BELOW_NORMAL);

@@ -341,8 +341,8 @@ export abstract class FileMirror {
   }
 
   /**
-   * Records why a folder cannot be read. A missing folder is the top: Git may be about to restore it, or to commit
-   * that it is empty.
+   * Records why a folder cannot be read. If the folder is missing, it is the top: it is looked at again a
+   * second later, as Git may be about to restore it or to commit that it is empty.
    */
   async #fail(folder: string, error: unknown): Promise<void> {
     const { root, restoreFolder, log } = this.options;

@@ -18,8 +18,8 @@ export class StatCache {
 
   /**
    * Returns the milliseconds to wait before a file is read; 0 or less to read it now. A file that changed recently may
-   * be half written; one that disappeared recently may be about to be replaced. One with a time far in the future is
-   * read now, because the time is wrong.
+   * be half written; one that disappeared recently may be about to be replaced. One whose time is more than
+   * `completeAfterMs` in the future is read now, because that time is wrong.
    * @param endsAsServed whether its last bytes are those of the served version, so it is complete
    * @param isGitWriting whether Git is writing files; then the wait is longer, up to some seconds
    */

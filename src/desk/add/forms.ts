@@ -286,7 +286,7 @@ export function toEditAgainPath(path: string, before: FileTexts, botVersion?: st
   return botVersion === undefined ? again : withParameter(again, botVersionParameter, botVersion);
 }
 
-/** The parameter with the version that the bot proposed; sending this form withdraws it. */
+/** The parameter with the version of the bot's own proposal that this form answers; sending it withdraws that proposal. */
 export const botVersionParameter = 'sent';
 
 /** The parameter with the path of a proposed file. */

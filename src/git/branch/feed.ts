@@ -54,9 +54,9 @@ export interface BranchFeedOptions {
 
 /**
  * Reports the moves of the branch that was checked out at the start, to each consumer in order and at least once. It
- * looks every two seconds, because people commit without notice, and on request. Another branch that is checked out is
- * a fault, because its files are served and posts are committed to it. Commits that must be served before a response is
- * sent are published instead.
+ * looks every two seconds, because people commit without notice, and on request. If another branch is checked out
+ * later, `fault` says so: its files are then served, and posts are committed to it. Commits that this service makes or
+ * merges also go to `publish`, which calls its listeners at once.
  */
 export class BranchFeed {
   readonly #closing = new AbortController();

@@ -29,9 +29,9 @@ export type Respond = (request: string) => Promise<string>;
 
 /**
  * Takes the lock of `folder`, and creates the folder if needed. The lock is a folder with a listening Unix
- * socket in it: the kernel knows whether a process listens, also in another container or process namespace. The name of
- * a socket is used once, so that removing a stale one never removes a live one, and the folder can be renamed to the
- * name of the lock only while that is free or empty: of several starting services one succeeds.
+ * socket in it: the kernel knows whether a process listens, also in another container or process namespace. Each
+ * socket has a new name, so removing a stale one never removes a live one. The folder is renamed to the lock's name, which
+ * works only while that is free or empty: of several starting services one succeeds.
  * @throws {BotshelfError} already-running, while a running process has it; a command only after `maxBriefMs`
  * @throws {UserError} if the file system has no sockets
  * @throws a system error

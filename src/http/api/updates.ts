@@ -44,8 +44,8 @@ interface CommitLimits {
 
 /**
  * Returns a function that applies owners' updates: content is committed, then the count goes to the journal. An update
- * that has resolved is durable. A bot's updates run one after the other, so that each sees the one before, and its
- * commit is counted before the next is planned.
+ * that has resolved is durable. Updates of a bot that may commit run one after the other, so that each sees the one
+ * before, and its commit is counted before the next is planned. A count alone does not wait.
  */
 export function createUpdates(
   bots: BotIndex,

@@ -121,8 +121,8 @@ export interface TrustChange {
 
 /**
  * Reads the changes of trust in a bot in the last 90 days, newest first: new permissions, new authors, another bot in
- * the invite link, marked as for adults, source closed. The commits before the newest 50 count as one commit, and so does a merged
- * pull request. An invite link that is again for the first bot is no change.
+ * the invite link, marked as for adults, source closed. A merged pull request is one commit. Of more than 50 commits only the newest 49
+ * and the oldest are read: what the others changed counts for the next one that is read. An invite link that is again for the first bot is no change.
  * @throws {GitError}
  */
 export async function readTrustChanges(index: ReadonlyChanges, id: BotId): Promise<readonly TrustChange[]> {

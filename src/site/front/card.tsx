@@ -35,8 +35,9 @@ export interface ShownEntry extends Pick<ListedBot, 'locale' | 'namesLanguage'> 
 }
 
 /**
- * Shows each bot in a language of the reader if it has one, else in one in which a search matches it, unless all have
- * a page in `common`.
+ * Shows each bot in `common` if it is given; else in a language of the reader, else in one in which a search matches it,
+ * else in the nearest one.
+ * @param common a language in which all have a page
  * @param matched for each bot, the languages in which a search matches it
  */
 export function showIn(
@@ -54,7 +55,7 @@ export function showIn(
   });
 }
 
-/** Returns the part of an entry on which a page depends, instead of the many ways to request languages. */
+/** Returns the part of an entry for the key of a cached page: many requests for languages lead to the same one. */
 export function toKey({ bot, ...shown }: ShownEntry): object {
   return { id: bot.id, ...shown };
 }

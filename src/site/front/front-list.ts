@@ -287,9 +287,9 @@ const fewBots = 24;
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
 
 /**
- * Chooses bots for each shelf, in its order, without repeats and without the featured bot: first those with a page in a
- * `known` language and one other bot, then those in a `wanted` language, then any. A shelf has six bots or three, or is
- * left out. The shelf of all bots has all.
+ * Chooses the bots of each shelf, in its order. `popular` keeps all its bots; the others repeat none and leave out the
+ * featured one. They prefer bots with a page in a `known` language and the first other bot, then those in a `wanted`
+ * language, then any. They have six bots or three, or are left out.
  */
 export function chooseShelves(
   { shelves, featured }: Pick<Front, 'shelves' | 'featured'>,

@@ -110,8 +110,8 @@ function listHeadings(nodes: readonly Node[]): Element[] {
 }
 
 /**
- * Points each link within the page to its heading, by the slug that Git hosts make of a heading; some of them join
- * hyphens. A link to the title or the top leads to the top. A link without a target is replaced by its content.
+ * Points each link within the page to its heading, by the slug that Git hosts make of a heading. Some hosts join
+ * hyphens, so both forms are found. A link to the title or the top leads to the top. A link without a target is replaced by its content.
  */
 function linkHeadings(tree: Fragment, title: string, headings: readonly Heading[]): void {
   const ids = new Map(

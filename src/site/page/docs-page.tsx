@@ -144,9 +144,9 @@ export async function findExample(lists: PageParts['lists']): Promise<IndexedBot
 }
 
 /**
- * Returns a document without its title, with a line for each paragraph and item, with the address of this service and
- * the example. Links to documents and headings that are pages lead to these; of other links, the text stays, or the path
- * of the file.
+ * Returns a document without its title, each paragraph and item joined to one line, with this service's address and the
+ * example filled in. A link to a document that is a page leads to that page. Of another link to a file, the text stays,
+ * or the file's path.
  */
 function readGuide(path: DocsPath, baseUrl: string, example?: IndexedBot): string {
   const own = documents[path]
