@@ -10,7 +10,7 @@ import type { Token } from '../bot/token.ts';
 import { commandsPart, pathOf } from '../catalogue/page/layout.ts';
 import { toCanonicalForm } from '../catalogue/page/page.ts';
 import { collectionsFolder, peopleFolder } from '../catalogue/page/side-file.ts';
-import { printCommands } from '../catalogue/page/commands-file.ts';
+import { printCommands } from '../bot/commands.ts';
 import { blockedName, nothingBlocked } from '../catalogue/settings/blocked.ts';
 import { settingsName, readCommittedSettings } from '../catalogue/settings/settings.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';

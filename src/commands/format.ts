@@ -12,7 +12,7 @@ import {
   groupByBot,
   listTop,
 } from '../catalogue/page/layout.ts';
-import { pickCommands, printCommands } from '../catalogue/page/commands-file.ts';
+import { pickCommands, printCommands } from '../bot/commands.ts';
 import { readPageFile, createDiskReader } from '../catalogue/page/page-file.ts';
 import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
 import { peopleFolder } from '../catalogue/page/side-file.ts';

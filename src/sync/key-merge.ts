@@ -5,7 +5,7 @@ import { removeKeys, setKeys, readStrictJson } from '../lib/json.ts';
 import { mergeLines } from '../lib/merge-lines.ts';
 import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
 import { cutPage, type PageData, parsePage } from '../catalogue/page/page.ts';
-import { maxCommandDepth } from '../catalogue/page/commands-file.ts';
+import { maxCommandDepth } from '../bot/commands.ts';
 
 /** A file on two sides and at their merge base; null if there was none. */
 export interface FileTextVersions {

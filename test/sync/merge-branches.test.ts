@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { withValues } from '../../src/catalogue/page/page.ts';
-import { printCommands } from '../../src/catalogue/page/commands-file.ts';
+import { printCommands } from '../../src/bot/commands.ts';
 import { maxObjectBytes } from '../../src/git/objects.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/integration.ts';

@@ -1,14 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { maxCommandDepth } from '../../bot/commands.ts';
 import type { BotId } from '../../bot/id.ts';
 import { computeBlobId, type HashName, parseTree } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
-import { parseCommandsFile } from './commands-file.ts';
 import { type Fault, createFileFault } from './fault.ts';
 import { pathOf, type FilePlace, botsFolder, folderOf, isPage, parseFilePath } from './layout.ts';
-import { maxFileSize, type Page, parsePage } from './page.ts';
+import { maxFileSize, type Page, type ParsedPage, parsePage } from './page.ts';
+import { parseJsonFile } from './side-file.ts';
 
 /**
  * A page or a commands file as it was read. `page` is undefined if the file cannot be parsed. For commands,
@@ -67,6 +68,16 @@ export function parsePageFile<P extends FilePlace>(
   const { page, faults } = isPage(place) ? parsePage(path, bytes) : parseCommandsFile(path, bytes);
   const tail = crc32(bytes.subarray(-tailSize));
   return { ...place, path, size: bytes.length, sha: computeBlobId(bytes, hash), tail, page, faults };
+}
+
+function parseCommandsFile(path: string, bytes: Buffer): ParsedPage {
+  const parsed = parseJsonFile<Record<string, unknown>>('commands', path, bytes, {
+    maxSize: maxFileSize,
+    maxDepth: maxCommandDepth,
+  });
+  if ('faults' in parsed) return { page: undefined, faults: parsed.faults };
+  const { data, faultAt } = parsed.value;
+  return { page: { data, page: '', faultAt }, faults: [] };
 }
 
 /** Returns the file at `place` as one that cannot be read because of a fault. */

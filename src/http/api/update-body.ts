@@ -3,7 +3,7 @@ import { resolveProperties, readSchema } from '../../bot/schemas.ts';
 import { validate, formatPlace } from '../../bot/validate.ts';
 import { findPosition } from '../../catalogue/page/fault.ts';
 import { maxFileSize } from '../../catalogue/page/page.ts';
-import { maxCommandDepth, pickCommands, printCommands } from '../../catalogue/page/commands-file.ts';
+import { maxCommandDepth, pickCommands, printCommands } from '../../bot/commands.ts';
 import { readStrictJson, readStrictList, type StrictJson } from '../../lib/json.ts';
 import { quoteValue } from '../../lib/text.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';

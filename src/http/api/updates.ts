@@ -6,7 +6,7 @@ import type { Counts } from '../../bot/counts.ts';
 import type { BotId } from '../../bot/id.ts';
 import { commandsPart, pathOf } from '../../catalogue/page/layout.ts';
 import { withValues } from '../../catalogue/page/page.ts';
-import { printCommands } from '../../catalogue/page/commands-file.ts';
+import { printCommands } from '../../bot/commands.ts';
 import { type BotIndex, findKnownBot, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Committer, Editor, FileEdit } from '../../git/branch/committer.ts';
 import { computeBlobId } from '../../git/objects.ts';

@@ -1,18 +1,5 @@
-import type { Command } from '../../../schemas/types.ts';
-import { readSchema, resolveProperties, type SchemaDocument } from '../../bot/schemas.ts';
-import { maxFileSize, type ParsedPage } from './page.ts';
-import { parseJsonFile } from './side-file.ts';
-
-/** Parses the file of a bot's commands. */
-export function parseCommandsFile(path: string, bytes: Buffer): ParsedPage {
-  const parsed = parseJsonFile<Record<string, unknown>>('commands', path, bytes, {
-    maxSize: maxFileSize,
-    maxDepth: maxCommandDepth,
-  });
-  if ('faults' in parsed) return { page: undefined, faults: parsed.faults };
-  const { data, faultAt } = parsed.value;
-  return { page: { data, page: '', faultAt }, faults: [] };
-}
+import type { Command } from '../../schemas/types.ts';
+import { readSchema, resolveProperties, type SchemaDocument } from './schemas.ts';
 
 /** Maximum number of JSON levels in commands. In Discord's API, the names of choices of a subcommand's option are at level 11. */
 export const maxCommandDepth = 16;
