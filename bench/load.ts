@@ -8,7 +8,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import type { StageBot } from './stage.ts';
 
 export interface LoadRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Each {n} in it is replaced by a number of ten digits that no other request has. */

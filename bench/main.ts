@@ -5,6 +5,7 @@ import { check } from './check.ts';
 import { content } from './content.ts';
 import { counts } from './counts.ts';
 import { days } from './days.ts';
+import { hostile } from './hostile.ts';
 import { memory } from './memory.ts';
 import { openData } from './open-data.ts';
 import { pages } from './pages.ts';
@@ -34,7 +35,7 @@ const groups: Readonly<Record<string, RowGroup>> = {
   'open-data': openData,
   memory,
 };
-const onlyByName = { scale, cdn };
+const onlyByName = { scale, cdn, hostile };
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { bots: { type: 'string', default: '100000' }, help: { type: 'boolean', default: false } },

@@ -129,12 +129,18 @@ export async function startWholeService(
 }
 
 /** Waits until the watcher is up, the search index is built and the garbage of the start is collected. */
-export async function untilIdle({ address, pid }: ServerProcess): Promise<void> {
+export async function untilIdle(server: ServerProcess): Promise<void> {
+  const { address } = server;
   for (let faults = 1; faults > 0; await rest(20)) {
     const { body } = await send(address, { method: 'GET', path: '/readyz', headers: {} });
     const { parts } = JSON.parse(body.toString()) as { parts: Record<string, { faults: string[] }> };
     faults = Object.values(parts).flatMap((part) => part.faults).length;
   }
+  await untilQuiet(server);
+}
+
+/** Waits until a process has taken next to no CPU for three seconds. */
+export async function untilQuiet({ pid }: LoadedServer): Promise<void> {
   for (let quiet = 0; quiet < 3;) {
     const before = cpuOf(pid);
     await rest(1000);

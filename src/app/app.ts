@@ -11,6 +11,7 @@ import type { ResponseCache } from '../http/response-cache.ts';
 import { computeMaxConnections, listen, type ListeningServer } from '../http/server.ts';
 import type { Closers } from '../lib/closers.ts';
 import { basePathOf, formatAddress } from '../lib/network.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import { createOwnAttention } from '../site/discover/attention.ts';
 import { type FindImage, Markdown } from '../site/markdown/markdown.ts';
 import { formPaths } from '../site/page/addresses.ts';
@@ -127,6 +128,11 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
   app.use(reads.routes());
   app.use(probes.routes());
   app.use(assets.routes());
+  // One request per round of the event loop: a crowd of requests delays no probe, count or record.
+  app.use(async (_ctx, next) => {
+    await new TimeSlice().next();
+    await next();
+  });
   app.use(site.refuseRemoved);
   app.use(others.routes());
   app.use(pages.routes());

@@ -4,6 +4,7 @@ import { isError } from '../lib/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { idsParameter, type QueryTable, refuse } from '../catalogue/lists/parameters.ts';
 import { originOf } from '../lib/network.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import { ProblemError, type ProblemDetail } from './problem.ts';
 
 /**
@@ -185,9 +186,14 @@ export async function readText(ctx: Context, { type, limit, whenTooLarge }: Body
     );
   }
   const bytes = await readBytes(ctx, limit, whenTooLarge);
+  // It takes milliseconds to parse: a crowd of them delays no other request.
+  if (bytes.length > longBody) await new TimeSlice().next();
   if (!isUtf8(bytes)) throw new ProblemError('bad-json', 'the body is not UTF-8: send it as UTF-8');
   return bytes.toString();
 }
+
+/** Bytes. */
+const longBody = 16 * 1024;
 
 /** Whether the Content-Type is the media type, in UTF-8, in any spelling. */
 function isUtf8Text(ctx: Context, mediaType: string): boolean {

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { toProblem } from '../../src/http/problem.ts';
-import { maxBodyBytesInTotal, readBytes } from '../../src/http/request.ts';
+import { maxBodyBytesInTotal, readBytes, readText } from '../../src/http/request.ts';
 import { eventually } from '../support/eventually.ts';
 import { serveHandler, type TestServer } from '../support/handler.ts';
 
@@ -54,6 +54,28 @@ describe('the body of a request', () => {
   it('is refused when the client leaves before its end', async () => {
     await post(`${head}Content-Length: 10\r\n\r\n01234`);
     deepStrictEqual(read, ['400 the body ended too early: send it again']);
+  });
+});
+
+describe('long bodies', () => {
+  it('that arrive at the same time are used in different rounds of the event loop', async () => {
+    let [round, isOver] = [0, false];
+    const count = (): void => void (isOver || (round++, setImmediate(count)));
+    count();
+    const rounds: number[] = [];
+    const rules = { type: ['text/plain', 'a text'], limit: 100_000, whenTooLarge: 'send less' } as const;
+    const { port } = await serveHandler(async (ctx) => {
+      ctx.body = String((await readText(ctx, rules)).length);
+      rounds.push(round);
+    });
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 20000\r\n\r\n';
+    const sockets = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'));
+    for (const socket of sockets) socket.write(`${head}${'x'.repeat(19_999)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const socket of sockets) socket.end('x');
+    await eventually(() => strictEqual(rounds.length, 20));
+    isOver = true;
+    strictEqual(new Set(rounds).size, 20);
   });
 });
 

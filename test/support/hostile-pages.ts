@@ -89,3 +89,20 @@ export const slowPages: Readonly<Record<string, string>> = {
   'blocks of CSS': `\`\`\`css\n${'a{b:c}'.repeat(1600)}\n\`\`\`\n`.repeat(2),
   'tags that do not end': '<a '.repeat(6000),
 };
+
+/** Lists of commands of up to so many bytes that a careless check takes long over, by what is in them. */
+export function hostileCommands(bytes: number): Readonly<Record<string, string>> {
+  const entries = {
+    numbers: '1',
+    'empty objects': '{}',
+    'nested lists': '[[[[1]]]]',
+    'options that are numbers': `{"options":[${Array.from({ length: 25 }, () => 1).join()}]}`,
+    'thousands of languages': `{"name_localizations":{${Array.from({ length: 9000 }, (_, n) => `"k${n}":1`).join()}}}`,
+  };
+  return Object.fromEntries(
+    Object.entries(entries).map(([name, entry]) => {
+      const length = Math.floor(bytes / (entry.length + 1));
+      return [name, `[${Array.from({ length }, () => entry).join()}]`];
+    }),
+  );
+}

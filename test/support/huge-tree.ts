@@ -2,7 +2,11 @@ import { gitSync } from './run-sync.ts';
 import type { TestRepository } from './repository.ts';
 
 /** Writes a tree of ten million paths in eight objects, in `folder` of a commit on main, as the branch. Returns the commit. */
-export function commitHugeTree({ folder: cwd, git }: TestRepository, folder: string, branch: string): string {
+export function commitHugeTree(
+  { folder: cwd, git }: Pick<TestRepository, 'folder' | 'git'>,
+  folder: string,
+  branch: string,
+): string {
   const makeTree = (entries: string): string => gitSync({ args: ['mktree'], cwd, input: entries }).trim();
   let entry = `100644 blob ${gitSync({ args: ['hash-object', '-w', '--stdin'], cwd, input: 'x' }).trim()}`;
   for (let depth = 0; depth < 7; depth++) {

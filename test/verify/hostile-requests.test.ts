@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { KeyRing, Sessions } from '../../src/login/login.ts';
-import { longestPage, slowPages } from '../support/hostile-pages.ts';
+import { hostileCommands, longestPage, slowPages } from '../support/hostile-pages.ts';
 import {
   botCount,
   hostedBot,
@@ -156,18 +156,9 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
     ]),
   ),
   ...Object.fromEntries(
-    Object.entries({
-      numbers: '1',
-      'empty objects': '{}',
-      'nested lists': '[[[[1]]]]',
-      'options that are numbers': `{"options":[${Array.from({ length: 25 }, () => 1).join()}]}`,
-      'thousands of languages': `{"name_localizations":{${Array.from({ length: 9000 }, (_, n) => `"k${n}":1`).join()}}}`,
-    }).map(([name, entry]) => [
+    Object.entries(hostileCommands(127 * 1024)).map(([name, body]) => [
       `commands that are a list of ${name}`,
-      (_i: number, token: string) => {
-        const entries = Array.from({ length: Math.floor((127 * 1024) / (entry.length + 1)) }, () => entry);
-        return sendJson(`[${entries.join()}]`, { Authorization: token }, `${bot}/commands`, 'PUT');
-      },
+      (_i: number, token: string) => sendJson(body, { Authorization: token }, `${bot}/commands`, 'PUT'),
     ]),
   ),
 };

@@ -33,6 +33,8 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
     const query = parseQuery(ctx);
     const kind = chooseType(ctx, ['application/json', 'text/event-stream']);
     const isStream = kind === 'text/event-stream';
+    // Followers reconnect all at once.
+    if (isStream) await new TimeSlice().next();
     // A browser that reconnects sends this header, to its first address.
     const lastId = ctx.get('Last-Event-ID');
     if (isStream && lastId !== '') query.set('since', lastId);
