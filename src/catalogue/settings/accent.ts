@@ -28,8 +28,18 @@ export function findWorstContrast(accent: string, scheme: Scheme): Contrast {
   return all.reduce((worst, other) => (other.ratio < worst.ratio ? other : worst));
 }
 
-/** Returns the pale form of an accent colour, used as a background for it. */
-export function computeSoftAccent(accent: string, scheme: Scheme): string {
+/** An accent colour, text on it, and its pale form, used as a background for it: each as #rrggbb, by its name in CSS. */
+export type AccentColours = Readonly<Record<'accent' | 'accent-ink' | 'accent-soft', string>>;
+
+export function computeColours(accent: string, scheme: Scheme): AccentColours {
+  return {
+    accent,
+    'accent-ink': schemes[scheme].accentInk,
+    'accent-soft': computeSoftAccent(accent, scheme),
+  };
+}
+
+function computeSoftAccent(accent: string, scheme: Scheme): string {
   const [over, under] = [parseChannels(accent), parseChannels(schemes[scheme].surface)];
   const mixed = under.map((value, i) => Math.round(value + ((over[i] ?? 0) - value) * softShare));
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;

@@ -10,7 +10,7 @@ import type { Fault } from '../page/fault.ts';
 import type { FileReader, FileReading } from '../page/page-file.ts';
 import type { Page } from '../page/page.ts';
 import { parseJsonFile } from '../page/side-file.ts';
-import { findWorstContrast, minContrast, type Scheme } from './accent.ts';
+import { type AccentColours, computeColours, findWorstContrast, minContrast, type Scheme } from './accent.ts';
 
 /** The settings in force. A new object whenever they change. */
 export interface CatalogueSettings {
@@ -27,8 +27,8 @@ export interface CatalogueSettings {
   readonly about: NonNullable<SettingsFile['about']>;
   /** Links in the footer of every page. */
   readonly links: Readonly<NonNullable<SettingsFile['links']>>;
-  /** Colours as #rrggbb that replace those of the stylesheet. */
-  readonly accent: { readonly light?: string; readonly dark?: string };
+  /** Replace those of the stylesheet on light or dark pages. */
+  readonly accent: Partial<Readonly<Record<Scheme, AccentColours>>>;
   readonly logo: Logo | null;
   /** The language of the interface for readers whose own is not available. */
   readonly language: Locale;
@@ -95,7 +95,7 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
     license: file.license ?? null,
     about: file.about ?? {},
     links: file.links ?? {},
-    accent: file.accent ?? {},
+    accent: readAccent(file),
     logo,
     language: (file.language ?? 'en') as Locale,
     categories: file.categories === undefined ? defaultCategories : withOther(Object.keys(file.categories)),
@@ -256,6 +256,13 @@ function parseLogoFile(path: string, bytes: FileReading): Logo | string {
   if (bytes === undefined)
     return `there is no file ${path} in the repository: add the picture, or leave the key out`;
   return typeof bytes === 'string' ? `${path}: ${bytes}` : parseLogo(bytes);
+}
+
+function readAccent({ accent = {} }: SettingsFile): CatalogueSettings['accent'] {
+  const colours = (Object.entries(accent) as [Scheme, string][]).map(
+    ([scheme, colour]) => [scheme, computeColours(colour, scheme)] as const,
+  );
+  return Object.fromEntries(colours);
 }
 
 function findAccentFaults({ accent = {} }: SettingsFile, faultAt: Page['faultAt']): Fault[] {

@@ -93,7 +93,7 @@ function describeShareCard(
     control: isStated ? text(fullControl ? 'permissions.fullControl' : 'permissions.notAdministrator') : '',
     stamp: review === undefined ? [] : formatReview(review, text, day),
     isRightToLeft: directionOf(locale) === 'rtl',
-    accent: settings.accent.light ?? defaultAccent,
+    accent: settings.accent.light?.accent ?? defaultAccent,
     wall,
     tab,
     avatar: bot.nsfw ? null : bot.cachedImages.avatar,

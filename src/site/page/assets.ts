@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
-import { type Scheme, schemes, computeSoftAccent } from '../../catalogue/settings/accent.ts';
 import { type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
@@ -51,7 +50,7 @@ export function createOwnAssets(settings: CatalogueSettings): OwnAssets {
   const known = made.get(settings);
   if (known !== undefined) return known;
   const { accent, logo } = settings;
-  const css = (Object.entries(accent) as [Scheme, string][])
+  const css = Object.entries(accent)
     .map(([scheme, colour]) => formatColours(scheme, colour))
     .join('');
   const own = {
@@ -108,12 +107,7 @@ function createAsset(name: string, type: string, body: Buffer): Asset {
   return { path, ...content };
 }
 
-function formatColours(scheme: Scheme, accent: string): string {
-  const colours = {
-    accent,
-    'accent-ink': schemes[scheme].accentInk,
-    'accent-soft': computeSoftAccent(accent, scheme),
-  };
+function formatColours(scheme: string, colours: Readonly<Record<string, string>>): string {
   const lines = Object.entries(colours).map(([name, colour]) => `    --${name}: ${colour};\n`);
   return `@media (prefers-color-scheme: ${scheme}) {\n  :root {\n${lines.join('')}  }\n}\n`;
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import {
   minContrast,
   schemes,
-  computeSoftAccent,
+  computeColours,
   findWorstContrast,
 } from '../../../src/catalogue/settings/accent.ts';
 
@@ -16,7 +16,7 @@ describe('the contrast of an accent colour', () => {
     };
     deepStrictEqual(rounded('#767676', 'light'), ['#dde9cf', 3.59]);
     deepStrictEqual(rounded('#0b5d3b', 'light'), ['#dde9cf', 6.29]);
-    deepStrictEqual(rounded('#8be0b4', 'dark')[0], computeSoftAccent('#8be0b4', 'dark'));
+    deepStrictEqual(rounded('#8be0b4', 'dark')[0], computeColours('#8be0b4', 'dark')['accent-soft']);
   });
 
   it('is enough for the colours of the stylesheet, whose backgrounds are those that are compared', () => {
