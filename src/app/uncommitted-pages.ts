@@ -19,25 +19,33 @@ interface UncommittedPage {
   readonly message: string;
 }
 
-/** Returns the pages with uncommitted edits, but for those that were written just now. @throws {GitError} */
+/**
+ * Returns the pages with uncommitted edits, which two looks find: a commit of the service moves the branch before it
+ * writes the files.
+ * @throws {GitError}
+ */
 export async function findUncommittedPages(
   repository: Repository,
   signal: AbortSignal,
 ): Promise<UncommittedPage[]> {
   const { folder, prefix } = repository;
-  const paths = await listUncommittedFiles(repository, prefix + botsFolder, signal);
-  return paths.flatMap((path) => {
-    if (parseFilePath(path, prefix) === undefined) return [];
+  const look = async (): Promise<string[]> =>
+    await listUncommittedFiles(repository, prefix + botsFolder, signal);
+  const found = await look();
+  if (found.length === 0) return [];
+  await sleep(commitMs, undefined, { signal });
+  const still = new Set(await look());
+  return found.flatMap((path) => {
+    if (!still.has(path) || parseFilePath(path, prefix) === undefined) return [];
     const editedAt = statSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
-    if (editedAt !== null && Math.abs(Date.now() - editedAt) < commitMs) return [];
     const since = editedAt === null ? '' : ` since ${formatIsoTime(editedAt)}`;
     const message = `${JSON.stringify(path)} has had uncommitted edits${since}, so posts to its bot are refused: commit or discard them`;
     return [{ path, editedAt, message }];
   });
 }
 
-/** Milliseconds in which the service commits the files that it writes. */
-const commitMs = 5000;
+/** More milliseconds than a commit takes from the move of the branch to its last file. */
+const commitMs = 1000;
 
 /**
  * Returns a message if Git checks out pages with other bytes than the committed ones, with the command that ends that;

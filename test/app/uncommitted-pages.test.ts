@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPageConversion, UncommittedPages } from '../../src/app/uncommitted-pages.ts';
-import { atTime } from '../support/at-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { recordedLog } from '../support/recorded-log.ts';
@@ -60,14 +59,13 @@ describe('uncommitted edits in the clone of a service', () => {
     pages.close();
   });
 
-  it('are named at once and logged once, by the second look that finds them, but for a page that is just being written', async () => {
+  it('are named at once and logged once, by the second look that finds them unchanged', async () => {
     const { folder, git } = edited();
     const log = recordedLog();
     const pages = new UncommittedPages(openerOf(folder), log);
     await pages.look();
-    writeFileSync(join(folder, pagePath('1')), mainPage({ category: 'music' }));
-    const now = statSync(join(folder, pagePath('1'))).mtimeMs;
-    await atTime(now, async () => await pages.look());
+    utimesSync(join(folder, pagePath('1')), 1_600_000_000, 1_600_000_000);
+    await pages.look();
     deepStrictEqual(log.lines, [`warn: ${messages[1]}`]);
     utimesSync(join(folder, pagePath('1')), 1_700_000_000, 1_700_000_000);
     for (const lines of [1, 2, 2]) {
@@ -81,6 +79,25 @@ describe('uncommitted edits in the clone of a service', () => {
     strictEqual(log.lines[1], `warn: ${messages[0]}`);
     git('commit', '-qam', 'By hand');
     await pages.look();
+    deepStrictEqual(pages.pages, []);
+    pages.close();
+  });
+});
+
+describe('a commit of the service whose files are not written yet', () => {
+  it('is not taken for an edit', async () => {
+    const { folder, git } = testRepository({ [pagePath('1')]: mainPage() });
+    const before = git('rev-parse', 'HEAD');
+    writeFileSync(join(folder, pagePath('1')), mainPage({ category: 'music' }));
+    git('commit', '-qam', 'By the service');
+    const after = git('rev-parse', 'HEAD');
+    git('reset', '-q', '--hard', before);
+    git('update-ref', 'HEAD', after);
+    const pages = new UncommittedPages(openerOf(folder), recordedLog());
+    const looking = pages.look();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    git('reset', '-q', '--hard');
+    await looking;
     deepStrictEqual(pages.pages, []);
     pages.close();
   });
