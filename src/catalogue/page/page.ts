@@ -43,7 +43,8 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   if (refused) return { page: undefined, faults: [refused] };
 
   const text = bytes.toString('utf8');
-  const split = findConflict(text) ?? splitPage(text);
+  const found = findConflict(text) ?? splitPage(text);
+  const split = 'rule' in found ? found : (findBlankRun(text, found) ?? found);
   if ('rule' in split) {
     const { offset, rule, message } = split;
     return { page: undefined, faults: [{ path, ...findPosition(text, offset), rule, message }] };
@@ -157,13 +158,17 @@ function splitPage(text: string): { readonly start: number; readonly end: number
     const message = 'this line ends the front matter but is not ---: write --- alone on it';
     return { offset: newline + 1, rule: 'closer', message };
   }
-  const end = newline + 1;
-  const blank = longBlank.exec(text.slice(opener.length, end));
-  if (blank) {
-    const message = 'more than 200 blank characters in a row: remove them';
-    return { offset: opener.length + blank.index, rule: 'blank-run', message };
-  }
-  return { start: opener.length, end: Math.max(end, opener.length) };
+  return { start: opener.length, end: Math.max(newline + 1, opener.length) };
+}
+
+/** Finds a long run of blanks in front matter, which `parsePage` refuses. */
+function findBlankRun(
+  text: string,
+  { start, end }: { readonly start: number; readonly end: number },
+): JsonFault | undefined {
+  const blank = longBlank.exec(text.slice(start, end));
+  const message = 'more than 200 blank characters in a row: remove them';
+  return blank ? { offset: start + blank.index, rule: 'blank-run', message } : undefined;
 }
 
 /** Returns the offset of the next line that begins with `start`; -1 if not found, or if `from` is -1. */

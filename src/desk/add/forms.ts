@@ -406,7 +406,8 @@ export function createPreview(
   const locale = toCanonicalLocale(tag.trim()) ?? english;
   const name = String(data['name']) || text('field.name');
   const description = String(data['description']) || text('field.description');
-  const filled = withDefaults({ ...listed, ...data }) as unknown as FilledMainPage;
+  // A file that cannot be parsed has no data: its fault is shown at the page.
+  const filled = withDefaults({ authors: [], ...listed, ...data }) as unknown as FilledMainPage;
   const category = categories.includes(filled.category) ? filled.category : 'other';
   const main = { locale, page, data: { ...filled, category, name, description } };
   const botId = parseBotId(listed?.id ?? id.trim()) ?? unknownId;
