@@ -24,11 +24,15 @@ export function compareFaults(a: Fault, b: Fault): number {
 
 /** Returns the position of `offset` in `text`, in lines and columns counted from 1. */
 export function findPosition(text: string, offset: number): { line: number; column: number } {
-  let line = 1;
-  let start = 0;
-  for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', start)) {
+  // A file has many faults, and may have a million lines: the next position is looked for from the last one.
+  let { line, start } = last.text === text && last.start <= offset ? last : { line: 1, start: 0 };
+  for (let end = text.indexOf('\n', start); end !== -1 && end < offset; end = text.indexOf('\n', start)) {
     line += 1;
     start = end + 1;
   }
+  last = { text, line, start };
   return { line, column: offset - start + 1 };
 }
+
+/** The last line that was found. */
+let last = { text: '', line: 1, start: 0 };

@@ -1,7 +1,7 @@
 import type { Category } from '../../../schemas/types.ts';
 import { english, type Locale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName } from '../../bot/schemas.ts';
-import { formatPlace, validate } from '../../bot/validate.ts';
+import { formatPlace, maxFaults, validate } from '../../bot/validate.ts';
 import { quoteValue } from '../../lib/text.ts';
 import { type Fault, createFileFault } from './fault.ts';
 import { isPage, type PagePlace, pathOf } from './layout.ts';
@@ -135,6 +135,7 @@ function ensureEditedNotBeforeCreated({ page }: ReadablePage): Fault[] {
 function ensureNoPlaceholders({ path, page }: ReadablePage): Fault[] {
   const faults = listValues(page.data)
     .filter(([, value]) => isPlaceholder(value))
+    .slice(0, maxFaults)
     .map(([place, value]) => {
       const message = `${formatPlace(place)}${quoteValue(value)} is a placeholder: replace it with the bot's own`;
       return page.faultAt(place, 'placeholder', message);

@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { checkFiles, isMainPage, isReadable } from '../../../src/catalogue/page/rules.ts';
+import { findPosition } from '../../../src/catalogue/page/fault.ts';
+import { checkFiles, isMainPage, isReadable, placeholders } from '../../../src/catalogue/page/rules.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { good, type Pages, toFiles } from '../../support/page-file.ts';
@@ -24,6 +25,17 @@ describe('the rules of the files of a bot', () => {
     deepStrictEqual(faultsOf({ en: mainPage({}, 'é'.repeat(20_001)) }), [
       'bots/007/7.en.md:1:1 maxLength the page below the front matter: the text has 20001 characters: shorten it to at most 20000',
     ]);
+  });
+
+  it('name a hundred placeholders of a file with thousands, wherever they are', () => {
+    const authors = Array.from({ length: 8000 }, () => placeholders.author);
+    const found = checkFiles(toFiles(id, { en: { authors } }), limits).faults;
+    strictEqual(found.filter(({ rule }) => rule === 'placeholder').length, 100);
+    const text = '\n'.repeat(2 ** 20);
+    for (let line = 2 ** 20 - 5000; line < 2 ** 20; line++)
+      deepStrictEqual(findPosition(text, line), { line: line + 1, column: 1 });
+    deepStrictEqual(findPosition(text, 1), { line: 2, column: 1 });
+    deepStrictEqual(findPosition('a\nb', 2), { line: 2, column: 1 });
   });
 
   it('return the main page, which the only file is, and the files without faults', () => {
