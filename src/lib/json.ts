@@ -8,7 +8,6 @@ import {
   type Edit,
   findNodeAtLocation,
   type JSONPath,
-  modify,
 } from 'jsonc-parser';
 import { quoteValue } from './text.ts';
 
@@ -284,10 +283,13 @@ export function setKeys(text: string, values: Readonly<Record<string, unknown>>)
     lead === ''
       ? JSON.stringify(value)
       : JSON.stringify(value, null, indent).replaceAll('\n', `${eol}${indent}`);
+  const nodes = new Map(
+    root.children?.map(({ children }) => [children?.[0]?.value as string, children?.[1]]),
+  );
   const edits: Edit[] = [];
   const added: string[] = [];
   for (const [key, value] of Object.entries(values)) {
-    const node = findNodeAtLocation(root, [key]);
+    const node = nodes.get(key);
     if (node) edits.push({ offset: node.offset, length: node.length, content: written(value) });
     else added.push(`${JSON.stringify(key)}:${lead === '' ? '' : ' '}${written(value)}`);
   }
@@ -295,17 +297,27 @@ export function setKeys(text: string, values: Readonly<Record<string, unknown>>)
   return applyEdits(text, edits);
 }
 
-/**
- * Removes top-level keys of a JSON object and keeps every other byte of it; missing keys are ignored.
- * @throws {Error} when the text is not a JSON object
- */
-export function removeKeys(text: string, keys: readonly string[]): string {
-  return keys.reduce((rest, key) => applyEdits(rest, modify(rest, [key], undefined, {})), text);
+/** Removes top-level keys of a JSON object and keeps every other byte of it; missing keys are ignored. */
+export function removeKeys(text: string, keys: ReadonlySet<string>): string {
+  const properties = parseTree(text)?.children ?? [];
+  let [rest, end, isAfterKept] = ['', 0, false];
+  for (const [i, property] of properties.entries()) {
+    const [last, next] = [properties[i - 1], properties[i + 1]];
+    if (!keys.has(property.children?.[0]?.value as string)) isAfterKept = true;
+    // The comma before a key goes with it; that after it, if no key before it stays.
+    else if (isAfterKept && last) [rest, end] = [rest + text.slice(end, endOf(last)), endOf(property)];
+    else [rest, end] = [rest + text.slice(end, property.offset), next?.offset ?? endOf(property)];
+  }
+  return rest + text.slice(end);
+}
+
+function endOf({ offset, length }: Node): number {
+  return offset + length;
 }
 
 function createInsertion(root: Node, added: readonly string[], separator: string): Edit {
   const last = root.children?.at(-1);
-  const offset = last ? last.offset + last.length : root.offset + 1;
+  const offset = last ? endOf(last) : root.offset + 1;
   const list = added.join(`,${separator}`);
   return { offset, length: 0, content: `${last ? ',' : ''}${separator}${list}` };
 }

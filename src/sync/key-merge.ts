@@ -82,7 +82,7 @@ const sideFiles: readonly (readonly [pattern: RegExp, schemas: readonly SchemaNa
 
 interface MergedKeys {
   readonly set: Record<string, unknown>;
-  readonly remove: readonly string[];
+  readonly remove: ReadonlySet<string>;
   readonly droppedKeys: readonly string[];
 }
 
@@ -94,7 +94,7 @@ function mergeKeys(
   { keep, isDeep }: { readonly keep: ReadonlySet<string>; readonly isDeep: boolean },
 ): MergedKeys {
   const set = new Map<string, unknown>();
-  const remove: string[] = [];
+  const remove = new Set<string>();
   const droppedKeys: string[] = [];
   for (const key of new Set([...Object.keys(base), ...Object.keys(ours)])) {
     const [was, mine, other] = [base, ours, theirs].map((data) =>
@@ -104,12 +104,12 @@ function mergeKeys(
     if (key === 'edited' && typeof mine === 'number' && typeof other === 'number' && other !== was)
       set.set(key, Math.max(mine, other));
     else if (isDeepStrictEqual(other, was) || keep.has(key)) {
-      if (mine === undefined) remove.push(key);
+      if (mine === undefined) remove.add(key);
       else set.set(key, mine);
     } else if (isDeep && isObject(mine) && isObject(other)) {
       const merged = mergeKeys(isObject(was) ? was : {}, mine, other, { keep, isDeep });
       const entries = Object.entries({ ...other, ...merged.set });
-      set.set(key, Object.fromEntries(entries.filter(([name]) => !merged.remove.includes(name))));
+      set.set(key, Object.fromEntries(entries.filter(([name]) => !merged.remove.has(name))));
       droppedKeys.push(...merged.droppedKeys.map((name) => `${key}.${name}`));
     } else if (isDeep && Array.isArray(mine) && Array.isArray(other))
       set.set(key, mergeMembers(Array.isArray(was) ? was : [], mine, other));

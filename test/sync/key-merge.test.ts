@@ -73,6 +73,17 @@ describe('the merge of a page', () => {
     deepStrictEqual(droppedKeys, ['website']);
   });
 
+  it('takes and removes keys by the ten thousand', () => {
+    const toPage = (value: number, length = 15_000): string => {
+      const keys = Array.from({ length }, (_, i) => [`k${i}`, value] as const);
+      return `---\n${JSON.stringify({ a: 0, ...Object.fromEntries(keys) })}\n---\n`;
+    };
+    const merge = (ours: string) => mergeFile(path, { base: toPage(1), ours, theirs: `${toPage(1)}\nx\n` });
+    strictEqual(merge(toPage(1, 1)).text, `${toPage(1, 1)}\nx\n`);
+    strictEqual(merge(toPage(2)).text, `${toPage(2)}\nx\n`);
+    strictEqual(merge('---\n{}\n---\n').text, '---\n{}\n---\n\nx\n');
+  });
+
   it('has, for any three versions, each key as the side that changed it has it', () => {
     fc.assert(
       fc.property(keys, keys, keys, (was, mine, reviewed) => {
