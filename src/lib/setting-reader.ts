@@ -144,11 +144,14 @@ export function parseEnvironmentFile(
   skip: (line: number) => void = () => {},
 ): Readonly<Record<string, string>> {
   const variables: Record<string, string> = {};
+  let [line, end] = [1, 0];
   for (const match of text.matchAll(assignments)) {
     const [, name = '', quoted, escaped = '', rest = ''] = match;
     if (name.trim() === '' && quoted === undefined) continue;
     if (quoted === undefined || !/^[A-Za-z_]\w*$/.test(name.trim())) {
-      skip(text.slice(0, match.index).split('\n').length);
+      line += text.slice(end, match.index).split('\n').length - 1;
+      end = match.index;
+      skip(line);
       continue;
     }
     const unquoted = quoted.replaceAll(quotes, (_, single = '', double = '') =>

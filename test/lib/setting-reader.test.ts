@@ -13,5 +13,8 @@ describe('a file of variables', () => {
     const text = 'A\n#B\n \n\r\nC="1\n2"\nexport D=1\nE=1 \\\n2=3\n2=3\n=4\n';
     parseEnvironmentFile(text, (line) => lines.push(line));
     deepStrictEqual(lines, [1, 7, 10, 11]);
+    lines.length = 0;
+    parseEnvironmentFile('a\n'.repeat(200_000), (line) => lines.push(line));
+    deepStrictEqual([lines.length, lines.at(-1)], [200_000, 200_000]);
   });
 });
