@@ -250,13 +250,19 @@ const rulesOfRights = [
   'bot-removed',
 ];
 
-/** Orders findings: those about rights first (a Git host shows only ten of a kind), then by path, line and column. */
-export function compareFindings(a: Finding, b: Finding): number {
-  const [first, second] = [a, b].map(({ rule }) => {
-    const place = rulesOfRights.indexOf(rule);
-    return place === -1 ? rulesOfRights.length : place;
-  }) as [number, number];
-  return first - second || compareFaults(a, b);
+/**
+ * Sorts findings: those about rights first, one of each rule in turn (a Git host shows only ten of a kind, and anybody can
+ * add ten of a rule), then the others by path, line and column.
+ */
+export function sortFindings(findings: readonly Finding[]): Finding[] {
+  const turns = new Map(rulesOfRights.map((rule) => [rule, 0]));
+  const ranked = findings.toSorted(compareFaults).map((finding) => {
+    const turn = turns.get(finding.rule) ?? Infinity;
+    turns.set(finding.rule, turn + 1);
+    return { finding, turn, place: rulesOfRights.indexOf(finding.rule) };
+  });
+  ranked.sort((a, b) => (a.turn === b.turn ? a.place - b.place : a.turn - b.turn));
+  return ranked.map(({ finding }) => finding);
 }
 
 const formatChecksMessage = (subject: string, isOne: boolean): string =>

@@ -16,7 +16,7 @@ import {
   checkBotChange,
   checkOutside,
   checkSwaps,
-  compareFindings,
+  sortFindings,
   findChangedMainPage,
   findMainPage,
   compareSettings,
@@ -119,7 +119,7 @@ async function checkTrees(
     known.add(toRuleKey(finding));
   }
   const faulty = new Set(faults.map(({ path }) => path));
-  return { files, findings: [...faults, ...checkOutside(changes, faulty)].toSorted(compareFindings) };
+  return { files, findings: sortFindings([...faults, ...checkOutside(changes, faulty)]) };
 }
 
 /** The rules about entries that are not files: their other faults are left out. */

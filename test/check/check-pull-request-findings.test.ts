@@ -247,6 +247,23 @@ describe('a maintainer is informed of a pull request', () => {
     match(messages.join('\n'), /^this, "a1", "a10", "a11", "a2", "a3" and 6 more are outside bots\/: /m);
   });
 
+  it('with one of each rule of rights before the second of any', async () => {
+    const own = (authors: string[]) =>
+      Array.from({ length: 12 }, (_, i) => [pagePath(String(i + 1)), mainPage({ authors })] as const);
+    const repo = catalogueOfTwo(Object.fromEntries(own(['1'])));
+    pullRequest(repo, {
+      ...Object.fromEntries(own(['1', '2'])),
+      'botshelf.json': '{ "maintainers": ["1"] }',
+      [pagePath(lenny)]: lennys({ verified: true }),
+    });
+    deepStrictEqual((await check(repo)).found.slice(0, 4), [
+      `${pagePath('1')} authors-changed notice`,
+      `${pagePath(lenny)} verified-changed notice`,
+      'botshelf.json maintainers-changed notice',
+      `${pagePath('2')} authors-changed notice`,
+    ]);
+  });
+
   it('that takes the last bot out, and it is refused where bots/ goes with it', async () => {
     const repo = testRepository({ [pagePath('7')]: mainPage() });
     pullRequest(repo, { [pagePath('7')]: null });
