@@ -223,24 +223,24 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   const oldest = findOldestKept(times, await readConfirmedTime(repository));
   const merged = new Map<string, string | null>();
   const groups = new Map<string, string[]>();
-  const differing = new Set<string>();
+  const [differing, ended] = [new Set<string>(), new Set<string>()];
   const slice = new TimeSlice('service');
   for (const ref of names) {
     if (slice.isOver) await slice.next();
     const { subject, account, closedAt } = parseProposalRef(ref) ?? {};
+    const group = `${subject}/${account}`;
+    if (closedAt !== null) ended.add(group);
     if (closedAt !== null && closedAt !== undefined && closedAt < oldest) merged.set(ref, null);
     else {
-      const group = `${subject}/${account}`;
       groups.set(group, [...(groups.get(group) ?? []), ref]);
       if (ours.get(ref) !== theirs.get(ref)) differing.add(group);
     }
   }
-  for (const group of differing)
-    for (const [ref, version] of await mergeGroup(repository, (groups.get(group) ?? []).toSorted(), [
-      ours,
-      theirs,
-    ]))
+  for (const group of differing) {
+    const refs = (groups.get(group) ?? []).toSorted();
+    for (const [ref, version] of await mergeGroup(repository, refs, [ours, theirs], ended.has(group)))
       merged.set(ref, version);
+  }
   const moves = [...merged].map(([ref, to]) => [ref, { from: ours.get(ref) ?? null, to }] as const);
   const moved = moves.filter(([, { from, to }]) => from !== to);
   // The closed ref is created first, because a power loss must not take both.
@@ -255,11 +255,15 @@ export async function mergeRefs(repository: Repository): Promise<MergedRefs> {
   return { isMoved: moved.length > 0, toPush };
 }
 
-/** Returns the refs of an account's proposals for a subject, each with its merged commit. */
+/**
+ * Returns the refs of an account's proposals for a subject, each with its merged commit.
+ * @param hasEnds whether one has ended: to look for an end, Git reads all refs of proposals
+ */
 async function mergeGroup(
   repository: Repository,
   refs: readonly string[],
   sides: readonly Versions[],
+  hasEnds: boolean,
 ): Promise<Map<string, string | null>> {
   const merged = new Map<string, string | null>();
   const closed = new Map<string, Proposal>();
@@ -298,7 +302,7 @@ async function mergeGroup(
         closed.delete(ref);
         proposal = await join(repository, proposal, end);
       }
-    const end = await findEnd(repository, proposal, closed);
+    const end = hasEnds ? await findEnd(repository, proposal, closed) : undefined;
     if (end === undefined) stays.push(proposal);
     else replaceEnd(end, await join(repository, end, proposal));
   }

@@ -112,6 +112,31 @@ describe('the proposals of this clone and of the remote', () => {
         deepStrictEqual(await merge({ [open]: first }, { [open]: second }), { [open]: second });
   });
 
+  it('are merged by a few git processes for all, so that thousands hold up no round', async () => {
+    const refs = ['1', '2', '3'].map((id) => {
+      const step = { subject: botId(id), proposer: visitor };
+      return [formatOpenRef(step.subject, visitor.id), make(step, [])] as const;
+    });
+    await mergeInto({}, {});
+    for (const [ref, id] of refs) clone.git('update-ref', toKnownRef(ref), id);
+    const run: string[] = [];
+    await mergeRefs(
+      Object.create(repository, {
+        run: {
+          value: async (...call: Parameters<Repository['run']>) => {
+            run.push(call[0].join(' '));
+            return await repository.run(...call);
+          },
+        },
+      }) as Repository,
+    );
+    deepStrictEqual(
+      run.filter((command) => command.includes('--contains')),
+      [],
+    );
+    deepStrictEqual(list(), Object.fromEntries(refs));
+  });
+
   it('that were sent again on both have the later files, with all that was sent in their history @slow', async () => {
     const [a, b] = [send(1, first), send(2, first)];
     const merged = await merge({ [open]: a }, { [open]: b });
