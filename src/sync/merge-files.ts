@@ -96,12 +96,13 @@ export async function mergeFiles(
   const files = new Map<string, NewFile>();
   const droppedEdits: DroppedEdit[] = [];
   const disputed: DisputedPage[] = [];
+  const folders = findFolders([...both.keys()], theirFiles);
   for (const [path, versions] of both) {
     const { theirs } = versions;
     const changed = await readTexts(repository, path, versions);
     const merged = changed && mergeFile(changed.name, changed.texts);
     const file = merged && changed ? createNewFile(merged, changed) : theirs;
-    if (file !== null || !becomesFolder(path, theirFiles)) files.set(path, file);
+    if (file !== null || !folders.has(path)) files.set(path, file);
     const dropped = merged?.droppedKeys ?? ['file'];
     const bot = parseFilePath(path, repository.prefix)?.id;
     const paths = [path, versions.movedFrom ?? path];
@@ -200,9 +201,19 @@ function isKey(what: string): boolean {
   return what !== 'page' && what !== 'file';
 }
 
-/** Returns whether theirs has a folder at the path of the file. */
-function becomesFolder(path: string, theirFiles: ReadonlyMap<string, GitFile | null>): boolean {
-  return [...theirFiles].some(([other, file]) => file !== null && other.startsWith(`${path}/`));
+/** Returns those of the paths at which theirs has a folder. Either side may have changed a hundred thousand files. */
+function findFolders(
+  paths: readonly string[],
+  theirFiles: ReadonlyMap<string, GitFile | null>,
+): ReadonlySet<string> {
+  const [wanted, lengths] = [new Set(paths), new Set(paths.map(({ length }) => length))];
+  const folders = new Set<string>();
+  for (const [path, file] of theirFiles) {
+    if (file === null) continue;
+    for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1))
+      if (lengths.has(end) && wanted.has(path.slice(0, end))) folders.add(path.slice(0, end));
+  }
+  return folders;
 }
 
 /** Reads the versions of a file; undefined if a side is not text, or both are the same. */

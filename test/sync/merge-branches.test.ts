@@ -6,7 +6,7 @@ import { printCommands } from '../../src/bot/commands.ts';
 import { maxObjectBytes } from '../../src/git/objects.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/integration.ts';
-import type { DroppedEdit } from '../../src/sync/merge-files.ts';
+import { type DroppedEdit, mergeFiles } from '../../src/sync/merge-files.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { commandsPath, mainPage, pagePath, translation } from '../support/sample.ts';
@@ -207,6 +207,18 @@ describe('the merge of two branches', () => {
       deepStrictEqual(Object.keys(accounts), [...new Set(kept)].toSorted());
       deepStrictEqual(droppedEdits, []);
     }
+  });
+
+  it('removes thousands of changed files that theirs removed with two hundred thousand', async () => {
+    const [before, after] = ['a', 'b'].map((digit) => ({ mode: '100644', id: digit.repeat(40) }));
+    const toPath = (i: number): string => `bots/${String(i % 1000).padStart(3, '0')}/${i}.en.md`;
+    const theirs = new Map(Array.from({ length: 200_000 }, (_, i) => [toPath(i), null] as const));
+    const versions = { base: before ?? null, ours: after ?? null, theirs: null };
+    const both = new Map([...theirs.keys()].slice(0, 4000).map((path) => [path, versions] as const));
+    const sides = { base, ours: base, theirs: base };
+    strictEqual((await mergeFiles(opened, both, theirs, sides)).files.size, 4000);
+    const withFolder = new Map([...theirs, [`${toPath(7)}/x`, after ?? null] as const]);
+    strictEqual((await mergeFiles(opened, both, withFolder, sides)).files.has(toPath(7)), false);
   });
 
   it('takes a folder, a link or a faulty file of theirs as it is', async () => {
