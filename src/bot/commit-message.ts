@@ -60,12 +60,14 @@ function toMessageText(text: string, maxLength?: number): string {
 
 /**
  * Replaces characters in the words that Git hosts act on in messages, titles and descriptions: a mention, an address,
- * the number of an issue, which a merged `Fixes #1` would close, and `[skip ci]` or `***NO_CI***`, which would skip the
- * check.
+ * the number of an issue, also as `!1` or `TASK-1`, which a merged `Fixes #1` would close, and `[skip ci]` or
+ * `***NO_CI***`, which would skip the check.
  */
 export function toInert(text: string): string {
   const fullWidthOffset = 0xfee0;
-  return text.replace(/[@#:*[\]]|(?<=gh)-/gi, (c) => String.fromCharCode(c.charCodeAt(0) + fullWidthOffset));
+  return text.replace(/[@#:*[\]]|[!&](?=\d)|(?<=[a-z])-(?=\d)/gi, (c) =>
+    String.fromCharCode(c.charCodeAt(0) + fullWidthOffset),
+  );
 }
 
 /** Returns the trailer of a commit that a person makes with a command. */

@@ -35,7 +35,14 @@ describe('the message of a commit', () => {
 
   it('has no text of people that skips a check, mentions or closes something at a Git host', () => {
     const texts = ['[skip ci]', '[CI Skip]', '***NO_CI***', 'skip-checks: true', '@marge', 'Fixes #1'];
-    for (const text of [...texts, 'GH-1', 'closes https://git.example.org/people/list/issues/1']) {
+    for (const text of [
+      ...texts,
+      'GH-1',
+      'Closes TASK-1',
+      'a!1',
+      'b&1',
+      'closes https://git.example.org/people/list/issues/1',
+    ]) {
       const bot = { name: text, id: '1', keys: [text] };
       const message = formatCommitMessage([bot], [formatChangedBy(text)], { reason: text });
       ok(!message.toLowerCase().includes(text.toLowerCase()), message);
