@@ -120,6 +120,11 @@ function listAttacks(
       write('collections/hostile.en.md', `---\n{ "title": "x", "bots": ${list} }\n---\n`);
       write('people/1.json', `{ "name": "x", "links": ${list} }`);
     },
+    'a block list of faults below a million lines': async () => {
+      const keys = Array.from({ length: 150 }, (_, i) => `"k${i}": 1`).join();
+      write('blocked.json', `{${'\n'.repeat(2 ** 20 - 3000)}${keys}}`);
+      await rest(1000);
+    },
     'a push of a state of 40 shards of 60 MiB': async () => {
       const zeros = '\0'.repeat(60 * 2 ** 20);
       const shards = Array.from({ length: 40 }, (_, i) => `33/${10 + i}.json`);
