@@ -77,7 +77,9 @@ function addTexts(
   for (const [text, locale] of texts) {
     const language = toLanguageBit(locale);
     const end = forEachWord(withoutMarkup(text), place, (word, at) => {
-      for (const form of new Set([word, withoutBot(word)])) builder.add(form, bot, field, at, language);
+      const bare = withoutBot(word);
+      builder.add(word, bot, field, at, language);
+      if (bare !== word) builder.add(bare, bot, field, at, language);
     });
     length += end - place;
     place = end + 1;

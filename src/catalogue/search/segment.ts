@@ -250,13 +250,20 @@ async function indexInThread(
   };
   try {
     const slice = new TimeSlice('service');
+    // While the thread indexes one batch, the next is prepared.
+    let indexed: Promise<unknown> | undefined;
     for (let start = 0; start < bots.length; start += batchSize) {
       if (slice.isOver) await slice.next();
       const records = bots
         .slice(start, start + batchSize)
         .flatMap((bot) => [comma, ...(part === 'texts' ? listElementParts(bot) : listSearchedParts(bot))]);
-      await request(Buffer.concat([Buffer.from('['), ...records.slice(1), Buffer.from(']')]));
+      const json = Buffer.concat([Buffer.from('['), ...records.slice(1), Buffer.from(']')]);
+      await indexed;
+      indexed = request(json);
+      // Awaited later, also when it is rejected before that.
+      indexed.catch(() => {});
     }
+    await indexed;
     return (await request(null)) as PackedIndex;
   } finally {
     void thread.terminate();

@@ -67,7 +67,9 @@ const unseen =
 
 /** Removes "bot" from the end of a word: "musicbot". */
 export function withoutBot(word: string): string {
-  return word.replace(/^(\p{L}{3,}?)(?:bots?|бот[аы]?)$/u, '$1');
+  // Most words are not looked at again, because the pattern takes ten times as long.
+  const mayEnd = word.includes('bot') || word.includes('бот');
+  return mayEnd ? word.replace(/^(\p{L}{3,}?)(?:bots?|бот[аы]?)$/u, '$1') : word;
 }
 
 /** Created when first needed, which takes milliseconds. */
