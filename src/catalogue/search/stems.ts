@@ -40,6 +40,17 @@ export function toLanguageBit(locale: string): number {
   return place === -1 ? 0 : 1 << place;
 }
 
+/** Returns the stems of a word. Those of the last words are kept, because a search needs them for each index. */
+export function getStems(word: string): Stems {
+  const stems = lastStems.get(word) ?? new Stems(word);
+  if (lastStems.size >= maxLastStems) lastStems.clear();
+  lastStems.set(word, stems);
+  return stems;
+}
+
+const lastStems = new Map<string, Stems>();
+const maxLastStems = 1000;
+
 /** The stems of one word in every language, each computed when first needed. */
 export class Stems {
   readonly #word: string;

@@ -1,7 +1,7 @@
 import { computeDistance } from '../../lib/text.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import { findFollowed } from './postings.ts';
-import { minCommonPrefixLength, Stems } from './stems.ts';
+import { getStems, minCommonPrefixLength } from './stems.ts';
 import { listLetterPairs, type Word } from './words.ts';
 
 /** An index of the words of many texts, in compact form that can be sent to another thread. */
@@ -78,7 +78,7 @@ export class WordIndex {
     const forms = [{ postings: this.find(word), fit }];
     if (word.length < minCommonPrefixLength) return forms;
     const { languages } = this.#packed;
-    const stems = new Stems(word);
+    const stems = getStems(word);
     const first = word.slice(0, minCommonPrefixLength);
     let [from, to] = this.#beginningWith(first);
     const common = stems.findBeginning(languages.subarray(from, to).reduce((all, some) => all | some, 0));
