@@ -117,10 +117,11 @@ export class Lists {
     return await this.#run(client, query, async () => {
       if (query.q === undefined) return await this.#pick(queries, 0);
       const slice = new TimeSlice();
-      const found = await this.search.search(query.q, slice);
-      const pages: PageOfBots[] = [];
-      for (const each of queries) pages.push(await this.#choose(found, each, slice));
-      return pages;
+      return await this.search.search(query.q, slice, async (found) => {
+        const pages: PageOfBots[] = [];
+        for (const each of queries) pages.push(await this.#choose(found, each, slice));
+        return pages;
+      });
     });
   }
 
@@ -200,7 +201,8 @@ export class Lists {
 
   async #select(query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
     const { q, after, sort = byId } = query;
-    if (q !== undefined) return await this.#choose(await this.search.search(q, slice), query, slice);
+    if (q !== undefined)
+      return await this.search.search(q, slice, async (found) => await this.#choose(found, query, slice));
     if (typeof after === 'number') return await this.#cutPicked(query, after);
     const { bots } = await this.#filter(query);
     return { ...noSearch, ...cutPage(bots, this.#orders.valueOf(sort.key), sort.descending, query) };

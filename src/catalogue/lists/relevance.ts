@@ -3,7 +3,7 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { compareBotIds } from '../../bot/id.ts';
 import { sortInSlices, type TimeSlice } from '../../lib/time-slice.ts';
 import type { Found } from '../search/run-search.ts';
-import { allKinds, type Kind } from '../search/segment.ts';
+import { allKinds, type Kind, type SegmentSearch } from '../search/segment.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import { compareSorted, type CutPage, type SortedBot } from './orders.ts';
 import { createCheck, type ListQuery } from './parameters.ts';
@@ -27,13 +27,12 @@ export interface BestBots extends CutPage {
  * last edit. Only bots that may be on the page are read one by one, unless there are filters.
  */
 export async function selectBest(
-  found: Found,
+  { parts }: Found,
   query: ListQuery,
   counts: ReadonlyCounts,
   slice: TimeSlice,
 ): Promise<BestBots> {
-  const { size, scores, coverage, kinds, mentions } = found;
-  const { after: before = 0, limit = size, nsfw, category, weaker, ...others } = query;
+  const { after: before = 0, limit = Infinity, nsfw, category, weaker, ...others } = query;
   const start = typeof before === 'number' ? before : 0;
   const after = typeof before === 'number' ? undefined : before;
   const end = start + limit;
@@ -43,37 +42,44 @@ export async function selectBest(
   const categories = new Map<Category, number>();
   const isListed = ({ nsfw: isAdult }: Kind): boolean => nsfw === undefined || nsfw === isAdult;
   const isWanted = (kind: Kind): boolean => category === undefined || category.includes(kind.category);
+  const listed = Uint8Array.from(allKinds, (kind) => Number(isListed(kind)));
+  const verified = Uint8Array.from(allKinds, (kind) => Number(kind.verified));
   const onPages = Uint8Array.from(allKinds, (kind) => Number(isListed(kind) && isWanted(kind)));
   /** The numbers of strong and weak matches of each kind. */
   const [strong, weak] = [new Uint32Array(allKinds.length), new Uint32Array(allKinds.length)];
-  /** 0 if a bot does not match. */
-  const ranks = new Uint16Array(size);
   const sizes = new Uint32Array(maxRank + 1);
   let best = 0;
-  // Loops, because a function for each of a hundred thousand matches would take as long as the search.
-  for (let i = 0; i < size; i++) {
-    if (i % matchesPerCheck === 0 && slice.isOver) await slice.next();
-    const bot = check && found.bot(i);
-    if (check && (bot === undefined || !check(bot))) continue;
-    const kind = allKinds[kinds[i] ?? 0] as Kind;
-    ranks[i] = Math.min(maxSteps, Math.ceil((scores[i] ?? 0) * stepsOfOne)) * 2 + Number(kind.verified);
-    if (isListed(kind)) best = Math.max(best, coverage[i] ?? 0);
-  }
-  const least = weaker === true ? 0 : best * minCoverage;
-  for (let i = 0; i < size; i++) {
-    if (i % matchesPerCheck === 0 && slice.isOver) await slice.next();
-    const [rank, kind] = [ranks[i] ?? 0, kinds[i] ?? 0];
-    if (rank === 0) continue;
-    const isWeak = (coverage[i] ?? 0) < least;
-    const matches = isWeak ? weak : strong;
-    matches[kind] = (matches[kind] ?? 0) + 1;
-    if (isWeak || onPages[kind] === 0) {
-      ranks[i] = 0;
-      continue;
+  await forEachRange(parts, slice, (part, from, to) => {
+    let most = best;
+    for (let i = from; i < to; i++) {
+      const number = part.found.bots[i] ?? 0;
+      const kind = part.segment.kind(number);
+      const bot = part.segment.bot(number);
+      const isFound = bot !== undefined && check?.(bot) !== false;
+      const steps = Math.min(maxSteps, Math.ceil(part.score(number) * stepsOfOne));
+      part.ranks[i] = isFound ? steps * 2 + (verified[kind] ?? 0) : 0;
+      if (isFound && listed[kind] === 1) most = Math.max(most, part.coverage(number));
     }
-    numbers.mentions += mentions[i] ?? 0;
-    sizes[rank] = (sizes[rank] ?? 0) + 1;
-  }
+    best = most;
+  });
+  const least = weaker === true ? 0 : best * minCoverage;
+  await forEachRange(parts, slice, (part, from, to) => {
+    for (let i = from; i < to; i++) {
+      const rank = part.ranks[i] ?? 0;
+      if (rank === 0) continue;
+      const number = part.found.bots[i] ?? 0;
+      const kind = part.segment.kind(number);
+      const isWeak = part.coverage(number) < least;
+      const matches = isWeak ? weak : strong;
+      matches[kind] = (matches[kind] ?? 0) + 1;
+      if (isWeak || onPages[kind] === 0) {
+        part.ranks[i] = 0;
+        continue;
+      }
+      if (part.isMention(number)) numbers.mentions++;
+      sizes[rank] = (sizes[rank] ?? 0) + 1;
+    }
+  });
   for (const [number, matches] of strong.entries()) {
     const kind = allKinds[number] as Kind;
     if (isListed(kind) && matches > 0)
@@ -87,17 +93,19 @@ export async function selectBest(
   const lowest = rankWith(sizes, highest, end + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
   const candidates: SortedBot[] = [];
   const mentioning = new Set<IndexedBot>();
-  for (let i = 0; i < size; i++) {
-    if (i % matchesPerCheck === 0 && slice.isOver) await slice.next();
-    const rank = ranks[i] ?? 0;
-    if (rank < lowest || rank > highest) continue;
-    const bot = found.bot(i);
-    if (bot === undefined) continue;
-    if (mentions[i] === 1) mentioning.add(bot);
-    const value = sortValue(bot, rank, counts);
-    const distance = after && (Number(after.value) - value || compareBotIds(after.id, bot.id));
-    if (distance === undefined || distance > 0) candidates.push({ bot, value });
-  }
+  await forEachRange(parts, slice, (part, from, to) => {
+    for (let i = from; i < to; i++) {
+      const rank = part.ranks[i] ?? 0;
+      if (rank < lowest || rank > highest) continue;
+      const number = part.found.bots[i] ?? 0;
+      const bot = part.segment.bot(number);
+      if (bot === undefined) continue;
+      if (part.isMention(number)) mentioning.add(bot);
+      const value = sortValue(bot, rank, counts);
+      const distance = after && (Number(after.value) - value || compareBotIds(after.id, bot.id));
+      if (distance === undefined || distance > 0) candidates.push({ bot, value });
+    }
+  });
   const first = await sortInSlices([...selectHighest(candidates, end + 1)], (a, b) => compareSorted(b, a));
   const page = first.slice(start, end);
   const last = page.at(-1);
@@ -111,8 +119,21 @@ export async function selectBest(
   };
 }
 
+/** Calls back with ranges of `found.bots`, because a call for each of 100,000 would take as long as the search. */
+async function forEachRange(
+  parts: readonly SegmentSearch[],
+  slice: TimeSlice,
+  work: (part: SegmentSearch, from: number, to: number) => void,
+): Promise<void> {
+  for (const part of parts)
+    for (let from = 0; from < part.found.size; from += matchesPerCheck) {
+      if (slice.isOver) await slice.next();
+      work(part, from, Math.min(from + matchesPerCheck, part.found.size));
+    }
+}
+
 /** Matches between two checks of the clock. */
-const matchesPerCheck = 256;
+const matchesPerCheck = 512;
 
 /** Returns the `count` bots with the highest values, and all others that equal the lowest of them, unsorted. */
 function selectHighest(all: readonly SortedBot[], count: number): readonly SortedBot[] {

@@ -48,10 +48,13 @@ export class BotSearch {
     return this.#needs();
   }
 
-  /** Finds the bots that match the words of a text. Waits for the first index to be built. */
-  async search(text: string, slice: TimeSlice): Promise<Found> {
+  /**
+   * Finds the bots that match the words of a text. Waits for the first index to be built.
+   * @param use called with the result, which is valid until it resolves
+   */
+  async search<T>(text: string, slice: TimeSlice, use: (found: Found) => Promise<T>): Promise<T> {
     await this.update();
-    return await runSearch(this.#segments, text, slice, this.#needs());
+    return await runSearch(this.#segments, text, slice, this.#needs(), use);
   }
 
   /** Indexes new and changed bots. Resolves when every current bot is indexed; the pages of a large catalogue may follow later. */

@@ -23,7 +23,7 @@ export function placeOf(posting: number): number {
  * inputs are in ascending order.
  */
 export function findFollowed(first: Uint32Array, second: Uint32Array, min: number, max = min): Uint32Array {
-  const followed = new Uint32Array(first.length);
+  if (followed.length < first.length) followed = new Uint32Array(first.length);
   let [size, next] = [0, 0];
   for (let i = 0; i < first.length; i++) {
     const posting = first[i] ?? 0;
@@ -32,8 +32,11 @@ export function findFollowed(first: Uint32Array, second: Uint32Array, min: numbe
     if (found === undefined) break;
     if (found <= posting + max && found >>> 9 === posting >>> 9) followed[size++] = posting;
   }
-  return followed.subarray(0, size);
+  return followed.slice(0, size);
 }
+
+/** Reused by every call, because few of many postings are followed. */
+let followed = new Uint32Array();
 
 /** Merges two lists of postings in ascending order. */
 export function mergePostings(a: Uint32Array, b: Uint32Array): Uint32Array {

@@ -1,6 +1,5 @@
 import type { BotId } from '../../bot/id.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
-import type { IndexedBot } from '../store/bot-index.ts';
 import { toWholeNameWord } from './bot-words.ts';
 import { expandTerm, findPlaces, listHalves } from './match-term.ts';
 import { findFollowed } from './postings.ts';
@@ -12,16 +11,19 @@ import { normalise } from '../../lib/text.ts';
 /**
  * Searches segments for the words of a text, in slices of time.
  * @param slice of the request: each new slice would wait for a turn of the event loop
+ * @param use called with the result, which is valid until it resolves
  */
-export async function runSearch(
+export async function runSearch<T>(
   segments: readonly IndexSegment[],
   text: string,
   slice: TimeSlice,
   needs: Needs,
-): Promise<Found> {
+  use: (found: Found) => Promise<T>,
+): Promise<T> {
   const parts = segments.map((segment) => segment.startSearch());
   try {
-    return await new Search(parts, slice, needs).run(text);
+    const reading = await new Search(parts, slice, needs).run(text);
+    return await use({ parts, reading });
   } finally {
     for (const part of parts) part.segment.endSearch(part);
   }
@@ -37,59 +39,10 @@ export interface QueryReading {
   readonly unmatched: readonly string[];
 }
 
-/** The result of a search. A bot is a place in these arrays until it is needed, because most are only counted. */
-export class Found {
+/** The result of a search. */
+export interface Found {
+  readonly parts: readonly SegmentSearch[];
   readonly reading: QueryReading;
-  /** The number of bots found. */
-  readonly size: number;
-  /** The match of each bot, above 0; less than 1 for a bot that has all words well. */
-  readonly scores: Float32Array;
-  /** The part of the query that each bot has, by weight of the words. */
-  readonly coverage: Float32Array;
-  /** 1 for a bot that has most of its words in pages and commands only. */
-  readonly mentions: Uint8Array;
-  /** The kind of each bot, as its place in `allKinds`. */
-  readonly kinds: Uint16Array;
-  /** The number of each bot in its segment. */
-  readonly #numbers: Uint32Array;
-  readonly #segments: readonly { readonly segment: IndexSegment; readonly end: number }[];
-
-  /**
-   * Joins the results of the segments. A bot that has only some of the terms scores less.
-   * @param weight the sum of the terms' weights, in which rare terms count more
-   * @param ownWeight the same sum without rarity
-   */
-  constructor(parts: readonly SegmentSearch[], weight: number, ownWeight: number, reading: QueryReading) {
-    this.reading = reading;
-    const maxFound = parts.reduce((sum, { found }) => sum + found.size, 0);
-    this.#numbers = new Uint32Array(maxFound);
-    this.scores = new Float32Array(maxFound);
-    this.coverage = new Float32Array(maxFound);
-    this.mentions = new Uint8Array(maxFound);
-    this.kinds = new Uint16Array(maxFound);
-    let size = 0;
-    this.#segments = parts.map(({ segment, found, covered, coveredByTexts }) => {
-      for (let i = 0; i < found.size; i++) {
-        const number = found.bots[i] ?? 0;
-        if (segment.bot(number) === undefined) continue;
-        const coverage = Math.min(1, (covered[number] ?? 0) / ownWeight);
-        const score = (found.values[number] ?? 0) / weight;
-        this.#numbers[size] = number;
-        this.kinds[size] = segment.kind(number);
-        this.coverage[size] = coverage;
-        this.mentions[size] = Number((coveredByTexts[number] ?? 0) * 2 < (covered[number] ?? 0));
-        this.scores[size++] = score * (minCoverageFactor + (1 - minCoverageFactor) * coverage);
-      }
-      return { segment, end: size };
-    });
-    this.size = size;
-  }
-
-  /** Returns a bot by its place; undefined if it has changed since the search. */
-  bot(place: number): IndexedBot | undefined {
-    const part = this.#segments.find(({ end }) => place < end);
-    return part?.segment.bot(this.#numbers[place] ?? 0);
-  }
 }
 
 /** Replaces a word, but no part of a longer one. */
@@ -125,7 +78,7 @@ class Search {
     this.#live = parts.reduce((sum, { segment }) => sum + segment.live, 0);
   }
 
-  async run(text: string): Promise<Found> {
+  async run(text: string): Promise<QueryReading> {
     const { terms, name, isPhrase, ids } = readQuery(text, this.#needs);
     const typed = normalise(text.trim());
     let [corrected, suggested] = [typed, typed];
@@ -139,12 +92,13 @@ class Search {
     }
     if (name !== '') await this.#addName(name, isPhrase);
     this.#addIds(ids);
-    const reading = {
+    const sums = { weight: this.#weight || 1, ownWeight: this.#ownWeight || 1 };
+    for (const part of this.#parts) Object.assign(part, sums);
+    return {
       corrected: corrected === typed ? undefined : corrected,
       suggested: suggested === corrected ? undefined : suggested,
       unmatched,
     };
-    return new Found(this.#parts, this.#weight || 1, this.#ownWeight || 1, reading);
   }
 
   /** The number of bots that match the current term. */
@@ -228,8 +182,7 @@ class Search {
     this.#weight += weight;
     this.#ownWeight += ownWeight;
     this.#rarity = Math.max(this.#rarity, rarity);
-    for (const part of this.#parts)
-      part.addTerm((value) => (weight * value) / (value + termSaturation), ownWeight);
+    for (const part of this.#parts) part.addTerm(weight, ownWeight, termSaturation);
     return true;
   }
 
@@ -244,7 +197,7 @@ class Search {
       return first && second ? [{ postings: findFollowed(first, second, 1, maxDistance), fit: 1 }] : [];
     });
     const weight = phraseWeight * Math.max(before.weight, term.weight);
-    for (const part of this.#parts) part.addTerm((value) => (weight * value) / (value + termSaturation), 0);
+    for (const part of this.#parts) part.addTerm(weight, 0, termSaturation);
   }
 
   /** Adds weight to the bots with exactly this name: much if the name is rare or a phrase, little if it is a common word. */
@@ -256,7 +209,7 @@ class Search {
     for (const near of await findNearWords(word.slice(1), indexes, [word.slice(0, 2)], 2, this.#slice))
       await this.#match((index) => [{ postings: index.find(toWholeNameWord(near)), fit: 1 }]);
     const value = this.#weight * (isPhrase ? 1 : this.#rarity ** 2);
-    for (const part of this.#parts) part.addTerm(() => value, this.#ownWeight);
+    for (const part of this.#parts) part.addTerm(value, this.#ownWeight, 0);
   }
 
   #addIds(ids: readonly string[]): void {
@@ -270,7 +223,6 @@ class Search {
   }
 }
 
-const minCoverageFactor = 0.25;
 const idScore = 1000;
 /** A query whose rarest word is rarer may be a misspelled name. */
 const minNameRarity = 0.8;

@@ -73,10 +73,10 @@ export class IndexSegment {
   }
 
   endSearch(search: SegmentSearch): void {
-    search.covered.fill(0);
-    search.coveredByTexts.fill(0);
+    const { found, covered, coveredByTexts } = search;
+    for (const number of found.bots.subarray(0, found.size)) covered[number] = coveredByTexts[number] = 0;
     search.term.clear();
-    search.found.clear();
+    found.clear();
     this.#idle.push(search);
   }
 }
@@ -109,9 +109,15 @@ export class SegmentSearch {
   readonly covered: Float32Array;
   /** By the bot's number: the weight of the terms that its name, category and description match. */
   readonly coveredByTexts: Float32Array;
+  /** For the caller: a rank of each bot in `found.bots`. */
+  readonly ranks: Uint16Array;
+  /** The sum of the terms' weights, in which rare terms count more, and the same sum without rarity. */
+  weight = 1;
+  ownWeight = 1;
 
   constructor(segment: IndexSegment) {
     this.segment = segment;
+    this.ranks = new Uint16Array(segment.size);
     this.term = new Sums(segment.size);
     this.found = new Sums(segment.size);
     this.covered = new Float32Array(segment.size);
@@ -127,18 +133,37 @@ export class SegmentSearch {
     return count;
   }
 
-  /** Adds the weights of the current term to those of the query, and clears them. */
-  addTerm(toScore: (value: number) => number, weight: number): void {
+  /** Adds the weights of the current term to those of the query, and clears them. @param ownWeight that of the term without rarity */
+  addTerm(weight: number, ownWeight: number, saturation: number): void {
     const { term, found, covered, coveredByTexts } = this;
     for (let i = 0; i < term.size; i++) {
       const bot = term.bots[i] ?? 0;
-      found.add(bot, toScore(term.values[bot] ?? 0));
-      covered[bot] = (covered[bot] ?? 0) + weight;
-      if (term.inTexts[bot] === 1) coveredByTexts[bot] = (coveredByTexts[bot] ?? 0) + weight;
+      const value = term.values[bot] ?? 0;
+      found.add(bot, (weight * value) / (value + saturation));
+      covered[bot] = (covered[bot] ?? 0) + ownWeight;
+      if (term.inTexts[bot] === 1) coveredByTexts[bot] = (coveredByTexts[bot] ?? 0) + ownWeight;
     }
     term.clear();
   }
+
+  /** Returns the part of the query that a bot has, by weight of the words. */
+  coverage(number: number): number {
+    return Math.min(1, (this.covered[number] ?? 0) / this.ownWeight);
+  }
+
+  /** Returns the match of a bot, above 0; less than 1 for one that has all words well, and lower for one that has some. */
+  score(number: number): number {
+    const score = (this.found.values[number] ?? 0) / this.weight;
+    return Math.fround(score * (minCoverageFactor + (1 - minCoverageFactor) * this.coverage(number)));
+  }
+
+  /** Whether a bot has most of its words in pages and commands only. */
+  isMention(number: number): boolean {
+    return (this.coveredByTexts[number] ?? 0) * 2 < (this.covered[number] ?? 0);
+  }
 }
+
+const minCoverageFactor = 0.25;
 
 /** The weights of bots by number: for one term of a query, or for all. */
 class Sums {

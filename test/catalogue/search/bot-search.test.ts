@@ -32,12 +32,15 @@ describe('a search', () => {
   afterEach(() => search.close());
 
   /** Returns the ids of the found bots, best first, and the reading of the query. */
-  const run = async (text: string): Promise<[ids: string[], reading: QueryReading]> => {
-    const result = await search.search(text, new TimeSlice());
-    const scored = Array.from(result.scores.subarray(0, result.size), (score, i) => [score, i] as const);
-    const sorted = scored.toSorted(([a], [b]) => b - a);
-    return [sorted.map(([, i]) => result.bot(i)?.id ?? ''), result.reading];
-  };
+  const run = async (text: string): Promise<[ids: string[], reading: QueryReading]> =>
+    await search.search(text, new TimeSlice(), async ({ parts, reading }) => {
+      const found = parts.flatMap((part) => {
+        const numbers = Array.from(part.found.bots.subarray(0, part.found.size));
+        return numbers.map((number) => [part.score(number), part.segment.bot(number)] as const);
+      });
+      const sorted = found.toSorted(([a], [b]) => b - a);
+      return [sorted.flatMap(([, bot]) => bot?.id ?? []), reading];
+    });
   const found = async (text: string): Promise<string> => (await run(text))[0].join(' ');
   const best = async (text: string): Promise<string | undefined> => (await run(text))[0][0];
   const read = async (text: string): Promise<QueryReading> => (await run(text))[1];
@@ -143,6 +146,6 @@ describe('a search', () => {
   it('is refused once it is closed', async () => {
     for (let i = 1; i <= 600; i++) add(String(i), `Name${i}`, 'Counts.');
     search.close();
-    await rejects(search.search('counts', new TimeSlice()));
+    await rejects(search.search('counts', new TimeSlice(), async () => {}));
   });
 });
