@@ -131,13 +131,16 @@ export class Lists {
    */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
     const { fields, ...selection } = query;
-    const select = async (): Promise<PageOfBots> => await this.#select(query, new TimeSlice());
-    const build = async (page: PageOfList): Promise<List> =>
-      await buildList(page, createElementForm(fields, this.#counts), new TimeSlice());
+    const select = async (slice = new TimeSlice()): Promise<PageOfBots> => await this.#select(query, slice);
+    const build = async (page: PageOfList, slice = new TimeSlice()): Promise<List> =>
+      await buildList(page, createElementForm(fields, this.#counts), slice);
     const isShort = query.ids !== undefined || (query.limit ?? Infinity) <= maxExactCounts;
     let inputs = this.#inputsOf(query);
     let make = async (): Promise<List> =>
-      await this.#run(client, query, async () => await build(await select()));
+      await this.#run(client, query, async () => {
+        const slice = new TimeSlice();
+        return await build(await select(slice), slice);
+      });
     if (isShort && fields?.includes('count')) {
       const selectPage = async (): Promise<PageOfList> => {
         const { bots, total, next, corrected } = await this.#run(client, query, select);
