@@ -76,9 +76,10 @@ async function* overHttp(stage: Stage): AsyncGenerator<Row> {
       else refused++;
     };
     const sent: Promise<void>[] = [];
+    const requests = searches(seconds * searchesASecond, random);
     const reading = read();
     const started = performance.now();
-    for (const [number, request] of searches(seconds * searchesASecond, random).entries()) {
+    for (const [number, request] of requests.entries()) {
       await rest(started + (number * 1000) / searchesASecond - performance.now());
       sent.push(search(request));
     }
