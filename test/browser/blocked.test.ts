@@ -10,7 +10,7 @@ import { openProposals } from '../support/proposals.ts';
 import { accountId, botId, mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { needs } from '../support/tools.ts';
-import { type Page, Visitor } from '../support/visitor.ts';
+import { type Page, versionIn, Visitor } from '../support/visitor.ts';
 
 const reason = 'Sells stolen accounts';
 const maintainer = '42';
@@ -68,17 +68,14 @@ describe('a site with a private file that says who is blocked', function () {
       env: { BOTSHELF_BLOCKED: file },
       prepare: async (repo) => {
         const proposals = await openProposals(repo.folder);
-        const pages = new Map([[pagePath('1001'), mainPage({ name: 'Bot 1001', authors: [author] })]]);
-        const proposer = { id: accountId('701'), name: 'Ned' };
-        await proposals.send({ subject: botId('1001'), proposer, note: '', pages });
-        const profile = new Map([[`people/${author}.json`, '{ "name": "Homer" }\n']]);
-        const subject = `profile-${author}` as const;
-        await proposals.send({
-          subject,
-          proposer: { id: accountId(author), name: 'H' },
-          note: '',
-          pages: profile,
-        });
+        const added = mainPage({ name: 'Bot 1001', authors: [author] });
+        for (const [subject, account, path, text] of [
+          [botId('1001'), '701', pagePath('1001'), added],
+          [`profile-${author}`, author, `people/${author}.json`, '{ "name": "Homer" }\n'],
+        ] as const) {
+          const proposer = { id: accountId(account), name: 'Ned' };
+          await proposals.send({ subject, proposer, note: '', pages: new Map([[path, text]]) });
+        }
       },
     });
   });
@@ -172,8 +169,8 @@ describe('a site with a private file that says who is blocked', function () {
   it('tells a maintainer why, in the review, the forms and what needs attention', async () => {
     const { visitor, page } = await open(maintainer, '/review/1001/701');
     match(page.text, /the account 190519304972664832 is blocked \(Sells stolen accounts\)/);
-    const [, version = ''] = /name="version" value="(\w+)"/.exec(page.text) ?? [];
-    const decided = await visitor.press(page, page.url.pathname, { version, decision: 'accepted' });
+    const fields = { version: versionIn(page), decision: 'accepted' };
+    const decided = await visitor.press(page, page.url.pathname, fields);
     strictEqual(decided.status, 409);
     strictEqual(site.repo.tryGit('cat-file', '-e', `HEAD:${pagePath('1001')}`), 128);
     const profile = await visitor.go(`${site.baseUrl}/review/profile-${author}/${author}`);
@@ -190,16 +187,9 @@ describe('a site with a private file that says who is blocked', function () {
   });
 
   it('goes on serving what is listed, without a reason in any page or response', async () => {
-    for (const path of [
-      '/',
-      `/bots/${homer}`,
-      '/authors/' + author,
-      '/api/v2/bots',
-      `/api/v2/bots/${homer}`,
-      '/readyz',
-      '/docs',
-      `/bots/${homer}/changes`,
-    ]) {
+    const ofBot = ['/bots/', '/api/v2/bots/'].map((path) => path + homer);
+    const others = ['/', `/authors/${author}`, '/api/v2/bots', '/readyz', '/docs', `/bots/${homer}/changes`];
+    for (const path of [...ofBot, ...others]) {
       const response = await fetch(site.service.address + path);
       strictEqual(response.status, 200, path);
       seen.push(await response.text());

@@ -1,21 +1,20 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { createServer } from 'node:http';
 import type { Notice } from '../../src/proposals/notifications.ts';
 import { eventually } from '../support/eventually.ts';
 import { readFormFields } from '../support/form-fields.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { loginEnv, stranger as author } from '../support/login-site.ts';
-import { freePort, listenOnLoopback } from '../support/loopback.ts';
+import { freePort } from '../support/loopback.ts';
+import { receiveNotices } from '../support/notices.ts';
 import { whileAway } from '../support/proposal-machines.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
-import { type Page, Visitor } from '../support/visitor.ts';
+import { type Page, versionIn, Visitor } from '../support/visitor.ts';
 
 const homer = '1';
-const [maintainer, colleague] = ['42', '43'];
-const settings = (...maintainers: string[]): string => JSON.stringify({ maintainers });
+const maintainer = '42';
 
 /** A service of the two, and its clone. */
 interface Machine {
@@ -55,27 +54,19 @@ async function decide(
   decision: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Page> {
-  const [, version = ''] = /name="version" value="(\w+)"/.exec(page.text) ?? [];
-  return await visitor.press(page, page.url.pathname, { version, decision, ...more });
+  return await visitor.press(page, page.url.pathname, { version: versionIn(page), decision, ...more });
 }
 
 describe('two machines with a login, whose people send and review', function () {
   let shared: SharedRepository;
   let machines: readonly [Machine, Machine];
-  const notices: Notice[] = [];
+  let notices: Notice[];
 
   before(async () => {
-    const receiver = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => {
-        notices.push((JSON.parse(body) as { readonly botshelf: Notice }).botshelf);
-        response.writeHead(204).end();
-      });
-    });
-    const notified = await listenOnLoopback(receiver);
+    const receiver = await receiveNotices();
+    ({ notices } = receiver);
     shared = sharedRepository({
-      'botshelf.json': settings(maintainer, colleague),
+      'botshelf.json': JSON.stringify({ maintainers: [maintainer] }),
       [pagePath(homer)]: mainPage({ authors: [author] }),
     });
     const ports = [await freePort(), await freePort()] as const;
@@ -91,7 +82,7 @@ describe('two machines with a login, whose people send and review', function () 
         ...loginEnv(provider.settings, ['a-secret-of-the-tests-which-is-long-enough']),
         PORT: String(port),
         BOTSHELF_BASE_URL: baseUrl,
-        BOTSHELF_NOTIFY_URL: `http://127.0.0.1:${notified.port}/`,
+        BOTSHELF_NOTIFY_URL: receiver.address,
       };
       return { baseUrl, clone, service: await startTestService({}, { root: clone.folder, env }) };
     };
@@ -143,20 +134,12 @@ describe('two machines with a login, whose people send and review', function () 
   const commitsOf = (id: string): string[] =>
     shared.git('log', '--no-merges', '--format=%s', 'main', '--', pagePath(id)).split('\n').filter(Boolean);
 
-  it('take a new bot from somebody who has yet to log in, through changes that are asked for, to its page', async () => {
+  it('take a new bot, through changes that are asked for, to its page', async () => {
     const [a, b] = machines;
     const id = '1001';
-    const writer = new Visitor();
     const filled = { ...newBot(id), page: '# Hello\r\n\r\nA “page”.\r\n', note: 'Try /read.' };
-    const asked = await sendForm(await go(a, writer, '/add'), filled);
-    match(asked.text, /What you wrote is kept for an hour/);
-    const logIn = (asked.headers.get('refresh') ?? '').replace(/^0; url=/, '');
-    const back = await writer.logIn(await writer.go(new URL(logIn, a.baseUrl)), author);
-    match(back.text, /What you wrote is still here/);
-    const kept = readFormFields(back.text);
-    for (const [name, value] of Object.entries(filled))
-      strictEqual(kept[name]?.trim(), value.replaceAll('\r\n', '\n').trim(), name);
-    const sent = await sendForm({ visitor: writer, page: back }, {});
+    const { visitor: writer, page: form } = await open(a, author, '/add');
+    const sent = await sendForm({ visitor: writer, page: form }, filled);
     match(sent.text, /Waiting for review/);
     doesNotMatch(sent.text, /cannot be reached/);
 
@@ -166,13 +149,12 @@ describe('two machines with a login, whose people send and review', function () 
     );
     const first = await go(b, reviewer, reviewOf(id));
     match(first.page.text, /New bot[^]*Try \/read\./);
-    const words = await decide(first, 'changes-asked', { text: 'Which <b>server</b>?\r\nSay it.' });
-    match(words.text, /<bdi>Bot 1001<\/bdi>[^]*Person 42<\/bdi> asked for changes/);
-    match(words.text, /Nothing waits for a review/);
+    const words = await decide(first, 'changes-asked', { text: 'Which server?' });
+    match(words.text, /asked for changes[^]*Nothing waits for a review/);
 
     await eventually(async () => {
       const { page } = await go(a, writer, `/proposals/${id}`);
-      match(page.text, /Changes asked for[^]*Which &lt;b>server&lt;\/b>\?\nSay it\./);
+      match(page.text, /Changes asked for[^]*Which server\?/);
     });
     // A browser sends the cookies of a host to all its ports.
     writer.cookies.set(new URL(b.baseUrl).host, writer.cookies.get(new URL(a.baseUrl).host) ?? new Map());
@@ -185,12 +167,7 @@ describe('two machines with a login, whose people send and review', function () 
     await eventually(async () =>
       match((await go(b, reviewer, reviewOf(id))).page.text, /Reads on one server\./),
     );
-    const stale = await decide(first, 'accepted');
-    strictEqual(stale.status, 409);
-    match(stale.text, /has changed since you opened this page/);
-    strictEqual(commitsOf(id).length, 0);
     const done = await decide(await go(b, reviewer, reviewOf(id)), 'accepted');
-    match(done.text, /<bdi>Bot 1001<\/bdi>[^]*<bdi>Person 42<\/bdi> accepted it/);
     doesNotMatch(done.text, /cannot be reached/);
     await eventually(() =>
       deepStrictEqual(
@@ -214,13 +191,8 @@ describe('two machines with a login, whose people send and review', function () 
         match(page.text, /This proposal is closed[^]*Person 42<\/bdi> accepted it/);
       });
     }
-    await eventually(async () =>
-      match((await go(a, writer, `/proposals/${id}`)).page.text, /Accepted[^]*\/bots\/1001/),
-    );
     await settle();
     deepStrictEqual(commitsOf(id), [`Add Bot 1001 (${id})`]);
-    const message = shared.git('log', '-1', '--format=%B', 'main');
-    match(message, new RegExp(`Proposed-by: ${author}\nReviewed-by: 42`));
     strictEqual(shared.git('for-each-ref', openRef(id)), '');
   });
 

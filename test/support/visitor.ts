@@ -85,6 +85,11 @@ export class Visitor {
   }
 }
 
+/** The version of a proposal in the form of a page. */
+export function versionIn({ text }: Page): string {
+  return /name="version" value="(\w+)"/.exec(text)?.[1] ?? '';
+}
+
 /** The target of the first form of a page. */
 export function actionOf({ text }: Page): string {
   const action = /<form[^>]*action="([^"]*)"/.exec(text)?.[1];

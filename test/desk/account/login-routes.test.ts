@@ -82,39 +82,35 @@ describe('the login', () => {
     ok(session.length < 1000);
   });
 
-  for (const [what, parameter] of [
-    ['wrong state', 'state'],
-    ['made-up code', 'code'],
+  const without = (login: Login, name: string): void => login.back.url.searchParams.delete(name);
+  const change = (login: Login, name: string, value = 'made-up'): void =>
+    login.back.url.searchParams.set(name, value);
+  for (const [what, spoil, words] of [
+    ['a wrong state', (login: Login) => change(login, 'state'), /log in again/i],
+    ['a made-up code', (login: Login) => change(login, 'code'), /log in again/i],
+    ['no cookie', (login: Login) => (login.visitor = new Visitor()), /ten minutes/],
+    [
+      'the cookie of another login',
+      async (login: Login) => (login.visitor = (await backFromProvider(site)).visitor),
+      /another login was started/i,
+    ],
+    [
+      'an answer of another issuer',
+      (login: Login) => change(login, 'iss', 'https://evil.example'),
+      /does not match the request/,
+    ],
+    ['an answer of no issuer', (login: Login) => without(login, 'iss'), /does not match the request/],
   ] as const)
-    it(`is refused with a ${what}`, async () => {
-      const { visitor, back } = await backFromProvider(site);
-      back.url.searchParams.set(parameter, 'made-up');
-      await refused(site, visitor, back, 400, /log in again/i);
+    it(`is refused with ${what}, without codes and secrets in the log`, async () => {
+      const login = await backFromProvider(site);
+      if (what.includes('issuer'))
+        site.service.expectLog(/a login failed: the response of .* does not match the request/);
+      const secrets = ['code', 'state'].map((name) => login.back.url.searchParams.get(name) ?? '');
+      await spoil(login);
+      await refused(site, login, 400, words);
+      for (const secret of [...secrets, site.provider.settings.clientSecret])
+        ok(!site.service.log().includes(secret));
     });
-
-  it('is refused without the cookie it was begun with', async () => {
-    const { back } = await backFromProvider(site);
-    await refused(site, new Visitor(), back, 400, /ten minutes/);
-  });
-
-  it('is refused with the cookie of another login', async () => {
-    const [mine, other] = [await backFromProvider(site), await backFromProvider(site)];
-    await refused(site, other.visitor, mine.back, 400, /another login was started/i);
-  });
-
-  it('is refused with an answer of another issuer, or of none, without codes and secrets in the log', async () => {
-    site.service.expectLog(/a login failed: the response of .* does not match the request/);
-    const { visitor, back } = await backFromProvider(site);
-    back.url.searchParams.set('iss', 'https://evil.example');
-    await refused(site, visitor, back, 400, /does not match the request/);
-
-    const again = await backFromProvider(site);
-    again.back.url.searchParams.delete('iss');
-    await refused(site, again.visitor, again.back, 400, /does not match the request/);
-    const secrets = ['code', 'state'].map((name) => back.url.searchParams.get(name) ?? '');
-    for (const secret of [...secrets, site.provider.settings.clientSecret])
-      ok(!site.service.log().includes(secret));
-  });
 
   it('is refused with a code that was used before', async () => {
     const { visitor, back } = await backFromProvider(site);
@@ -206,15 +202,14 @@ describe('the login', () => {
 
     const begun = await backFromProvider(lonely);
     await lonely.provider.leave();
-    await refused(lonely, begun.visitor, begun.back, 503, /does not respond/);
+    await refused(lonely, begun, 503, /does not respond/);
     strictEqual(lonely.service.log().split('a login failed').length, 2, 'one line for both');
   });
 
   it('tells the operator of a secret that the provider does not take', async () => {
     const wrong = await openLoginSite({ clientSecret: 'a wrong secret of the client, just as long' });
     wrong.service.expectLog(/invalid_client.*a login failed: .* does not accept this service/);
-    const { visitor, back } = await backFromProvider(wrong);
-    await refused(wrong, visitor, back, 500, /tell its operator/);
+    await refused(wrong, await backFromProvider(wrong), 500, /tell its operator/);
     ok(!wrong.service.log().includes('a wrong secret'));
   });
 
@@ -246,11 +241,13 @@ describe('the login', () => {
   });
 });
 
-/** Returns a visitor whom the provider has just redirected, and the address. */
-async function backFromProvider(
-  { baseUrl }: LoginSite,
-  to = tokenPath,
-): Promise<{ visitor: Visitor; back: Page }> {
+/** A visitor whom the provider has just redirected, and the address. */
+interface Login {
+  visitor: Visitor;
+  readonly back: Page;
+}
+
+async function backFromProvider({ baseUrl }: LoginSite, to = tokenPath): Promise<Login> {
   const visitor = new Visitor();
   visitor.stopBefore = `${baseUrl}/login/callback`;
   const back = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${to}`), author);
@@ -266,12 +263,11 @@ async function finish(visitor: Visitor, { url }: Page): Promise<Response> {
 
 async function refused(
   { baseUrl }: LoginSite,
-  visitor: Visitor,
-  { url }: Page,
+  { visitor, back }: Login,
   status: number,
   words: RegExp,
 ): Promise<void> {
-  const page = await visitor.go(url);
+  const page = await visitor.go(back.url);
   strictEqual(page.status, status, page.text);
   strictEqual(page.headers.get('cache-control'), 'private, no-store');
   match(page.text, words);

@@ -1,19 +1,11 @@
-import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { eventually } from '../../support/eventually.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
-import {
-  author as homerJ,
-  maintainer,
-  openProposals,
-  proposalSettings,
-  sentStep,
-} from '../../support/proposals.ts';
-import type { Proposal } from '../../../src/proposals/proposal.ts';
+import { author as homerJ, maintainer, openProposals, proposalSettings } from '../../support/proposals.ts';
 import type { Decision, Proposals } from '../../../src/proposals/proposals.ts';
-import { listProposals } from '../../../src/desk/account/proposal-pages.tsx';
 import { accountId, botId, mainPage, pagePath } from '../../support/sample.ts';
-import { type Page, Visitor } from '../../support/visitor.ts';
+import { type Page, versionIn, Visitor } from '../../support/visitor.ts';
 
 const files = { 'botshelf.json': proposalSettings };
 const path = `/proposals/${homer}`;
@@ -43,32 +35,8 @@ async function decide(
   });
 }
 
-const versionIn = ({ text }: Page): string => /name="version" value="([0-9a-f]+)"/.exec(text)?.[1] ?? '';
 const linkIn = ({ text }: Page, name: string): string =>
   new RegExp(`href="([^"]*)"[^>]*>${name}`).exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-
-describe('the proposals of an account', () => {
-  it('are the open one of each bot, else the last one, looked for once', async () => {
-    const proposal = (id: number, closedAt: number | null): Proposal => ({
-      ...sentStep,
-      subject: botId(String(id)),
-      ref: `${id} ${closedAt}`,
-      version: '',
-      closedAt,
-      at: 0,
-    });
-    const all = [...Array(1000).keys()].flatMap((id) => [proposal(id, 2), proposal(id, id === 7 ? null : 1)]);
-    let asked = 0;
-    const list = { listOf: () => (asked++, all) };
-    const readReview = async (): Promise<never> => await Promise.reject(new Error('it cannot be read'));
-    const listed = await listProposals({ list, bots: new Map(), readReview }, homerJ.id);
-    deepStrictEqual(
-      listed.slice(0, 3).map(({ proposal }) => proposal.ref),
-      ['7 null', '0 2', '1 2'],
-    );
-    deepStrictEqual([listed.length, asked], [50, 1]);
-  });
-});
 
 describe('the page of a proposal', () => {
   let site: LoginSite;

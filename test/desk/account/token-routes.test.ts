@@ -105,10 +105,7 @@ describe('the page of a bot’s token', () => {
     it('issues a token that posts at once, shows it this once, ends the one before, and revokes', async () => {
       const { visitor, page } = await loggedIn(author);
       match(page.text, /This bot has no token/);
-      const issued = await visitor.press(page, tokenPath);
-      strictEqual(issued.status, 200);
-      const first = tokenIn(issued) ?? '';
-      ok(parseToken(first));
+      const first = tokenIn(await visitor.press(page, tokenPath)) ?? '';
       ok(hasToken());
       strictEqual(await post(first, 156), 200);
       const again = await visitor.go(site.baseUrl + tokenPath);
@@ -119,10 +116,10 @@ describe('the page of a bot’s token', () => {
       match(pressed.text, /previous token no longer works/);
       strictEqual(await post(first, 1), 401);
       strictEqual(await post(second, 1), 200);
-      const revoked = await visitor.press(page, revokePath);
-      strictEqual(revoked.status, 200);
-      match(revoked.text, /The token is revoked/);
-      match(revoked.text, /This bot has no token/);
+      match(
+        (await visitor.press(page, revokePath)).text,
+        /The token is revoked[^]*This bot has no token|This bot has no token[^]*The token is revoked/,
+      );
       strictEqual(await post(second, 1), 401);
       match((await visitor.press(page, revokePath)).text, /There was no token to revoke/);
       doesNotMatch((await visitor.press(page, tokenPath)).text, /previous token/);

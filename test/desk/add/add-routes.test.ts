@@ -8,7 +8,7 @@ import { author, homer, type LoginSite, openLoginSite, stranger } from '../../su
 import { proposalSettings } from '../../support/proposals.ts';
 import { pagePath, translation } from '../../support/sample.ts';
 import { collection, profile } from '../../support/side-files.ts';
-import { type Page, Visitor } from '../../support/visitor.ts';
+import { type Page, versionIn, Visitor } from '../../support/visitor.ts';
 
 const edit = `/bots/${homer}/edit`;
 const newBot = '123456789012345678';
@@ -34,6 +34,12 @@ function listRefs({ repo }: LoginSite): string[] {
     .git('for-each-ref', '--format=%(refname)', 'refs/botshelf/proposals')
     .split('\n')
     .filter(Boolean);
+}
+
+/** Follows the login that the page after a form leads to. */
+async function logInAfter(visitor: Visitor, { headers, url }: Page, account: string): Promise<Page> {
+  const address = (headers.get('refresh') ?? '').replace(/^0; url=/, '');
+  return await visitor.logIn(await visitor.go(new URL(address, url)), account);
 }
 
 /** Presses a button of a form, with the filled-in values and more. */
@@ -117,7 +123,7 @@ describe('sending a form', () => {
     const address = (asked.headers.get('refresh') ?? '').replace(/^0; url=/, '');
     match(address, /^\/login\?to=%2Fbots%2F/);
     ok(asked.text.includes(`href="${address.replaceAll('&', '&amp;')}"`));
-    const back = await visitor.logIn(await visitor.go(new URL(address, site.baseUrl)), stranger);
+    const back = await logInAfter(visitor, asked, stranger);
     strictEqual(back.url.pathname, edit);
     const fields = readFormFields(back.text);
     strictEqual(fields['page']?.replaceAll('\r\n', '\n'), text);
@@ -135,8 +141,7 @@ describe('sending a form', () => {
     const page = await visitor.go(site.baseUrl + path);
     match(page.text, /formaction="\/bots\/[0-9]+\/edit\/send\?language=fr"/i);
     const asked = await press(visitor, page, `${edit}/send?language=fr`, { description: 'Répond vite.' });
-    const address = (asked.headers.get('refresh') ?? '').replace(/^0; url=/, '');
-    const back = await visitor.logIn(await visitor.go(new URL(address, site.baseUrl)), '9');
+    const back = await logInAfter(visitor, asked, '9');
     strictEqual(back.url.searchParams.get('language'), 'fr');
     strictEqual(readFormFields(back.text)['description'], 'Répond vite.');
     const sent = await press(visitor, back, `${edit}/send?language=fr`);
@@ -166,10 +171,9 @@ describe('sending a form', () => {
     const page = await visitor.go(`${site.baseUrl}${path}`);
     const more = { locale: 'de', description: 'Beantwortet Fragen.' };
     const asked = await press(visitor, page, `${path}/send`, more);
-    const address = (asked.headers.get('refresh') ?? '').replace(/^0; url=/, '');
     for (const name of readdirSync(join(site.service.root, 'var', 'drafts')))
       rmSync(join(site.service.root, 'var', 'drafts', name));
-    const back = await visitor.logIn(await visitor.go(new URL(address, site.baseUrl)), stranger);
+    const back = await logInAfter(visitor, asked, stranger);
     strictEqual(back.url.pathname, path);
     match(back.text, /no longer here/);
   });
@@ -178,8 +182,7 @@ describe('sending a form', () => {
     const visitor = new Visitor();
     const page = await visitor.go(`${site.baseUrl}/add`);
     const asked = await press(visitor, page, '/add/send', { ...add, id: '', authors: '' });
-    const address = (asked.headers.get('refresh') ?? '').replace(/^0; url=/, '');
-    const back = await visitor.logIn(await visitor.go(new URL(address, site.baseUrl)), '11');
+    const back = await logInAfter(visitor, asked, '11');
     const { id, authors } = readFormFields(back.text);
     deepStrictEqual([id, authors], [newBot, '11']);
   });
@@ -266,30 +269,23 @@ describe('sending a form', () => {
     const { visitor, page } = await site.loggedIn(stranger, '/add');
     const check = async (fields: object): Promise<string> =>
       (await visitor.press(page, '/add', { ...add, ...fields })).text;
-    const administrator = `${add.invite}&scope=bot&permissions=8`;
-    match(
-      await check({ invite: 'discord.gg/abc' }),
-      /id="advice-invite"><p [^>]*>This link opens a server; it does not add a bot/,
-    );
-    match(
-      await check({ id: '1234' }),
-      /id="advice-invite"><p [^>]*>This link adds the bot with the ID (?:<bdi>)?123456789012345678/,
-    );
-    const text = await check({ invite: administrator });
-    match(
-      text,
-      /id="advice-invite"><p class="asks warn warning">This link asks for full control of a server/,
-    );
-    const moderator = `${add.invite}&scope=bot&permissions=${2 + 4 + 1024}`;
-    match(
-      await check({ invite: moderator, id: '' }),
-      /id="advice-invite"><dl class="ingredients brief"><div class="harm">[^]*?Ban members, Kick members</,
-    );
-    match(await check({ id: '' }), /name="id" [^>]*value="123456789012345678"/);
+    const permissions = (number: number): string => `${add.invite}&scope=bot&permissions=${number}`;
+    for (const [fields, advice] of [
+      [{ invite: 'discord.gg/abc' }, /-invite"><p [^>]*>This link opens a server; it does not add a bot/],
+      [{ id: '1234' }, /-invite"><p [^>]*>This link adds the bot with the ID (?:<bdi>)?123456789012345678/],
+      [{ invite: permissions(8) }, /-invite"><p class="asks warn warning">This link asks for full control/],
+      [
+        { invite: permissions(2 + 4 + 1024), id: '' },
+        /-invite"><dl class="ing[^]*?Ban members, Kick members</,
+      ],
+      [{ id: '' }, /name="id" [^>]*value="123456789012345678"/],
+    ] as const)
+      match(await check(fields), advice);
     const moved = await check({ invite: 'discord.gg/abc', moved: 'invite' });
     match(moved, /name="support"[^>]*value="https:\/\/discord\.gg\/abc"/);
     doesNotMatch(moved, /name="invite"[^>]*discord/);
     doesNotMatch(moved, /id="errors"/);
+    const text = await check({});
     match(
       text,
       /id="advice-authors"><p class="asks warn warning">You are not among the authors[^]*name="addedAuthor"[^>]*>Add me as an author/,
@@ -412,8 +408,7 @@ describe('the forms of what is beside bots/', () => {
     strictEqual(sent.url.pathname, `/proposals/profile-${author}`);
     const reviewPath = `/review/profile-${author}/${author}`;
     const { visitor: reviewer, page: review } = await site.loggedIn('42', reviewPath);
-    const [, version = ''] = /name="version" value="(\w+)"/.exec(review.text) ?? [];
-    await reviewer.press(review, reviewPath, { decision: 'accepted', version });
+    await reviewer.press(review, reviewPath, { decision: 'accepted', version: versionIn(review) });
     const named = { website: 'https://example.org', description: { en: 'Bakes.' } };
     strictEqual(read('main', path), profile({ name: 'Homer J.', ...named }).trim());
     strictEqual(site.repo.status(), '');
@@ -425,20 +420,16 @@ describe('the forms of what is beside bots/', () => {
     const both = { name: 'Homer J.', website: null, description: { en: 'Bakes.', de: 'Backt.' } };
     deepStrictEqual(JSON.parse(read('main', path)), both);
     const last = await visitor.go(referer);
-    const describeIn = async (locale: string, typed: object): Promise<string | undefined> =>
-      readFormFields((await press(visitor, last, `/my-bots/name?locale=${locale}`, typed)).text)[
-        'description'
-      ];
-    deepStrictEqual(
-      [
-        await describeIn('en', {}),
-        await describeIn('fr', {}),
-        await describeIn('en', { description: '' }),
-        await describeIn('fr', { description: 'Cuit.' }),
-        await describeIn('de', { description: 'Bakes.' }),
-      ],
-      ['Bakes.', '', 'Bakes.', 'Cuit.', 'Backt.'],
-    );
+    for (const [locale, typed, description] of [
+      ['en', {}, 'Bakes.'],
+      ['fr', {}, ''],
+      ['en', { description: '' }, 'Bakes.'],
+      ['fr', { description: 'Cuit.' }, 'Cuit.'],
+      ['de', { description: 'Bakes.' }, 'Backt.'],
+    ] as const) {
+      const { text } = await press(visitor, last, `/my-bots/name?locale=${locale}`, typed);
+      strictEqual(readFormFields(text)['description'], description);
+    }
     await visitor.go(`${site.baseUrl}/language?locale=de`, { headers: { referer } });
     await press(visitor, last, '/my-bots/name/send', { description: '' });
     deepStrictEqual(JSON.parse(read('main', path)).description, { en: 'Bakes.' });
@@ -472,11 +463,11 @@ describe('the forms of what is beside bots/', () => {
     match(sent.text, /href="\/add\/collection\?proposal=collections%2Ffun\.en\.md"/);
     const again = await visitor.go(`${site.baseUrl}/add/collection?proposal=collections/fun.en.md`);
     strictEqual(readFormFields(again.text)['bots'], `${bart} ${homer}`);
-    const reviewer = (await site.loggedIn('42', `/review/collection-fun/${stranger}`)).visitor;
-    const review = await reviewer.go(`${site.baseUrl}/review/collection-fun/${stranger}`);
+    const reviewPath = `/review/collection-fun/${stranger}`;
+    const { visitor: reviewer, page: review } = await site.loggedIn('42', reviewPath);
     match(review.text, /<bdi>Fun<\/bdi>/);
-    const [, version = ''] = /name="version" value="(\w+)"/.exec(review.text) ?? [];
-    const done = await reviewer.press(review, review.url.pathname, { decision: 'accepted', version });
+    const accepted = { decision: 'accepted', version: versionIn(review) };
+    const done = await reviewer.press(review, review.url.pathname, accepted);
     strictEqual(done.status, 200);
     match(read('main', 'collections/fun.en.md'), /"title": "Fun"/);
   });

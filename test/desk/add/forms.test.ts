@@ -143,14 +143,15 @@ describe('the form for a new bot', () => {
     strictEqual(page.page, '# Bookworm\n\nText.');
   });
 
-  it('keeps a prefix of several words and the space at its end, and refuses one of more than 32 characters', () => {
+  it('keeps a prefix of several words and the space at its end, and refuses a prefix or a name of more than 32 characters', () => {
     const prefix = ['hey siri ', '@Name#1234 ', 'p'.repeat(32)];
     const { path = '', text, faults } = entryOf({ ...whole, prefix: prefix.join('\r\n') });
     deepStrictEqual(faults, {});
     const { page } = parsePage(path, Buffer.from(text));
     deepStrictEqual(page?.data['trigger'], { prefix, customisable: false, mentionable: true });
-    deepStrictEqual(entryOf({ ...whole, prefix: 'p'.repeat(33) }).faults, {
+    deepStrictEqual(entryOf({ ...whole, prefix: 'p'.repeat(33), name: 'x'.repeat(33) }).faults, {
       prefix: { key: 'fault.prefix' },
+      name: { key: 'fault.tooLong', values: { count: 33, limit: 32 } },
     });
   });
 
@@ -186,16 +187,8 @@ describe('the form for a new bot', () => {
       },
     ));
 
-  it('has six required fields to fill in at first', () =>
-    strictEqual(entryOf({ locale: 'en' }).missing.length, 6));
-
   it('writes a language in its canonical case', () =>
     strictEqual(entryOf({ ...whole, locale: 'EN-gb' }).path, 'bots/678/123456789012345678.en-GB.md'));
-
-  it('knows the bots that are listed', () =>
-    deepStrictEqual(entryOf({ ...whole, id: '7' }).faults, {
-      id: { key: 'fault.listed', values: { bot: 'Seven' }, path: '/bots/7' },
-    }));
 
   it('takes any text without making another file of it', () => {
     for (const page of ['---js\nx', '---\n{}\n---', '\u0000', '<<<<<<< a', '"\\ud800"', '`'.repeat(20_000)]) {
@@ -217,14 +210,6 @@ describe('the form for a new bot', () => {
 
   it('keeps the indentation of the first line, which makes it code', () =>
     strictEqual(entryOf({ ...whole, page: '\r\n    code\r\n' }).text.endsWith('\n---\n\n    code\n'), true));
-
-  it('says how long a text is that is too long', () => {
-    const { faults } = entryOf({ ...whole, page: 'x'.repeat(20_001), name: 'x'.repeat(33) });
-    deepStrictEqual(faults, {
-      page: { key: 'fault.tooLong', values: { count: 20_001, limit: 20_000 } },
-      name: { key: 'fault.tooLong', values: { count: 33, limit: 32 } },
-    });
-  });
 });
 
 describe('the form that edits a bot', () => {
@@ -233,10 +218,9 @@ describe('the form that edits a bot', () => {
     codehost: { owner: 'o', repo: 'r' },
     website: 'https://example.org/',
   };
-  const edited = (text: string, changes: FieldTexts, isMain = true): FormFile => {
-    const language = isMain ? 'en' : 'fr';
-    const parts = partsOf({ [pagePath('7', language)]: text });
-    const form = openForm('bot', 'edit', { subject: '7', language }, parts);
+  const edited = (text: string, changes: FieldTexts): FormFile => {
+    const parts = partsOf({ [pagePath('7')]: text });
+    const form = openForm('bot', 'edit', { subject: '7' }, parts);
     return makeFile(parts, form, { ...form.texts, ...changes });
   };
 
@@ -273,9 +257,7 @@ describe('the form that edits a bot', () => {
   it('formats a file that it changes, and puts new keys in their order', () => {
     const { text } = edited(
       '---\n{"invite":"https://example.org/i","authors":["1"],"category":"fun",\n"created":1.0,"name":"a"}\n---\nx',
-      {
-        description: 'b',
-      },
+      { description: 'b' },
     );
     strictEqual(text, toCanonicalForm(text));
     strictEqual(text.startsWith('---\n{\n  "name": "a",\n  "description": "b",\n'), true);
@@ -284,13 +266,6 @@ describe('the form that edits a bot', () => {
 
   it('keeps the line ends of a page', () =>
     strictEqual(edited(mainPage({}, 'a\r\nb\r\n'), { page: 'a\nc' }).text.endsWith('\r\na\r\nc\r\n'), true));
-
-  it('edits a translation, which has a name, a description and a page', () => {
-    const before = toCanonicalForm(translation('Homère', 'Répond.', 'Bonjour.\n'));
-    const { text, faults } = edited(before, { name: 'Homer' }, false);
-    deepStrictEqual(faults, {});
-    strictEqual(text, before.replace('Homère', 'Homer'));
-  });
 
   it('reports what none of its fields can mend', () => {
     const { faults } = edited(mainPage({ random: 2 }), {});
@@ -302,18 +277,6 @@ describe('the form that adds a language', () => {
   const main = { name: 'Homer', description: 'Answers.', page: '# Homer' };
   const parts = partsOf({ [pagePath('7')]: mainPage(main, main.page) });
   const form = openForm('bot', 'translate', { subject: '7' }, parts);
-
-  it('makes a translation as the formatter writes it', () => {
-    const { path, text, faults } = makeFile(parts, form, {
-      ...main,
-      locale: 'de',
-      description: 'Antwortet.',
-    });
-    deepStrictEqual(faults, {});
-    strictEqual(path, 'bots/007/7.de.md');
-    strictEqual(text, '---\n{\n  "name": "Homer",\n  "description": "Antwortet."\n}\n---\n\n# Homer\n');
-    strictEqual(text, toCanonicalForm(text));
-  });
 
   it('refuses a language that the bot has, and a description that is not translated', () =>
     deepStrictEqual(makeFile(parts, form, { ...main, locale: 'fr' }).faults, {

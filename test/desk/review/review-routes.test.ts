@@ -19,7 +19,7 @@ import type { TestRepository } from '../../support/repository.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { profile } from '../../support/side-files.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { type Page, Visitor } from '../../support/visitor.ts';
+import { type Page, versionIn, Visitor } from '../../support/visitor.ts';
 
 const [maintainer, colleague] = ['42', '43'];
 const homerPath = pagePath(homer);
@@ -52,11 +52,6 @@ function edit(keys: object, text?: string): Partial<SentProposal> {
 
 const reviewOf = (bot: string, account: number): string => `/review/${bot}/${account}`;
 
-/** Returns the version in a hidden field of a page. */
-function versionIn({ text }: Page): string {
-  return /name="version" value="(\w+)"/.exec(text)?.[1] ?? '';
-}
-
 async function openSite(all: readonly Partial<SentProposal>[], more: object = {}): Promise<LoginSite> {
   return await openLoginSite({ files: settings(more), prepare: async (repo) => await sendAll(repo, all) });
 }
@@ -77,6 +72,15 @@ describe('the review of proposals', () => {
     site.repo.git('for-each-ref', '--format=%(refname)', 'refs/botshelf/proposals', 'refs/botshelf/closed');
   const isOpen = (bot: string, account: number): boolean =>
     refs().split('\n').includes(`refs/botshelf/proposals/${bot}/${account}`);
+  /** Reports Homer. */
+  const report = async (text = 'Asks for passwords'): Promise<void> => {
+    const body = new URLSearchParams({ reason: 'scam', text });
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    await fetch(`${site.service.address}/bots/${homer}/report`, { method: 'POST', headers, body });
+  };
+  /** Returns the path of the button that does something about the first report. */
+  const pathIn = ({ text }: Page, act: string): string =>
+    new RegExp(`action="(/review/reports/[^"]+/${act})"`).exec(text)?.[1] ?? '';
 
   describe('shows', () => {
     before(async () => {
@@ -215,15 +219,16 @@ describe('the review of proposals', () => {
     });
 
     it('the reports of visitors, each of which a maintainer removes', async () => {
-      const { address } = site.service;
-      const send = async (path: string, from: string, body = new URLSearchParams()): Promise<number> =>
-        (await fetch(address + path, { method: 'POST', headers: { 'sec-fetch-site': from }, body })).status;
-      const fields = new URLSearchParams({ reason: 'scam', text: 'Asks for passwords' });
-      strictEqual(await send(`/bots/${homer}/report`, 'same-origin', fields), 200);
+      await report('Asks for passwords <img src=x onerror=alert(1)>');
       const { visitor, page } = await open('/review?tab=reports');
-      match(page.text, /Review \(8\)[^]*Reports <small>1<\/small>[^]*Asks for passwords/);
-      const [, path = ''] = /action="(\/review\/reports\/[^"]+\/done)"/.exec(page.text) ?? [];
-      strictEqual(await send(path, 'cross-site'), 403);
+      match(
+        page.text,
+        /Review \(8\)[^]*Reports <small>1<\/small>[^]*Scam or spam · <time [^>]*>this minute</,
+      );
+      match(page.text, /<p class="typed" dir="auto">Asks for passwords &lt;img src=x onerror=alert\(1\)></);
+      const path = pathIn(page, 'done');
+      const evil = { ...page, url: new URL('https://evil.example/review') };
+      strictEqual((await visitor.press(evil, site.baseUrl + path)).status, 403);
       match((await open('/review?tab=reports')).page.text, /Asks for passwords/);
       const later = await openLater('/review?tab=reports');
       const asked = await later.visitor.press(later.page, path);
@@ -232,13 +237,6 @@ describe('the review of proposals', () => {
     });
 
     it('what a report leads to: the mark for adults, or the removal of the bot, its token and its reports', async () => {
-      const report = async (): Promise<void> => {
-        const body = new URLSearchParams({ reason: 'scam', text: 'Asks for passwords' });
-        const headers = { 'sec-fetch-site': 'same-origin' };
-        await fetch(`${site.service.address}/bots/${homer}/report`, { method: 'POST', headers, body });
-      };
-      const pathIn = ({ text }: Page, act: string): string =>
-        new RegExp(`action="(/review/reports/[^"]+/${act})"`).exec(text)?.[1] ?? '';
       await issueTestToken(site.repo.folder, homer);
       await report();
       const later = await openLater('/review?tab=reports');
@@ -270,22 +268,23 @@ describe('the review of proposals', () => {
     });
 
     it('why a faulty bot cannot be marked, and no mark of a bot that was removed meanwhile', async () => {
-      const text = mainPage({ authors: [author] });
-      site.repo.commit({ [homerPath]: text });
+      site.repo.commit({ [homerPath]: mainPage({ authors: [author], name: 'Homer\u202e' }) });
       const statusOf = async (): Promise<number> =>
         (await fetch(`${site.service.address}/bots/${homer}`, { headers: { accept: 'text/html' } })).status;
       await eventually(async () => (await statusOf()) === 200);
-      const body = new URLSearchParams({ reason: 'scam' });
-      const headers = { 'sec-fetch-site': 'same-origin' };
-      await fetch(`${site.service.address}/bots/${homer}/report`, { method: 'POST', headers, body });
+      await report();
       const { visitor, page } = await open('/review?tab=reports');
-      const [, path = ''] = /action="(\/review\/reports\/[^"]+\/adult)"/.exec(page.text) ?? [];
+      match(page.text, /<h2><a [^>]*><bdi>Homer<\/bdi>/);
+      const path = pathIn(page, 'adult');
       site.repo.commit({ [homerPath]: '---\n{ "name": 3 }\n---\n' });
       const refused = await visitor.press(page, path);
       strictEqual(refused.status, 409);
       match(refused.text, new RegExp(`>${homerPath} is faulty`));
       site.repo.git('rm', '-q', homerPath);
       site.repo.git('commit', '-qm', 'Remove');
+      await eventually(async () =>
+        match((await visitor.go(page.url)).text, new RegExp(`<h2><a [^>]*><bdi>${homer}</bdi>`)),
+      );
       match((await visitor.press(page, path)).text, /There are no reports/);
       strictEqual(site.repo.git('ls-tree', 'main', homerPath), '');
     });
@@ -329,6 +328,12 @@ describe('the review of proposals', () => {
       const { text } = await visitor.go(`${site.baseUrl}${reviewOf('1001', 701)}`);
       const commit = site.repo.git('rev-parse', 'main');
       match(text, new RegExp(`/bots/1001/edit[^]*git revert ${commit}[^]*botshelf bots 1001 --remove`));
+    });
+
+    it('says that no proposal of a kind waits', async () => {
+      const { text } = (await open('/review?kind=translation')).page;
+      match(text, /kind=new">[^<]+<small>\d<\/small>[^]*Nothing waits for a review/);
+      doesNotMatch(text, /<table/);
     });
 
     it('tells a second maintainer who was first, and how @slow', async () => {
@@ -524,13 +529,6 @@ describe('the review of proposals', () => {
     const second = await visitor.go(`${site.baseUrl}/review?page=2`);
     const accounts = [...second.text.matchAll(/href="\/review\/\d+\/(\d+)"/g)].map(([, account]) => account);
     deepStrictEqual(accounts, ['751', '752']);
-  });
-
-  it('says that no proposal of a kind waits', async () => {
-    site = await openSite([newBot('1001')]);
-    const { page } = await open('/review?kind=translation');
-    match(page.text, /kind=new">[^<]+<small>1<\/small>[^]*Nothing waits for a review/);
-    doesNotMatch(page.text, /<table/);
   });
 
   it('accepts nothing that breaks a rule, and says which, up to fifty times @slow', async () => {
