@@ -88,36 +88,34 @@ describe('requests on one connection that do not wait for responses', () => {
     strictEqual(handled.length, 1);
   });
 
-  it('get a response where a body is longer than its Content-Length', async () => {
-    connection.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\né\né\n');
-    await eventually(() => handled.length === 1);
-    handled[0]?.done();
-    await eventually(() => ended);
-    deepStrictEqual(statuses(), ['200']);
-  });
-
-  it('get a 400 where the nonsense is all there is to respond to', async () => {
-    connection.write(get('/x'));
-    await eventually(() => handled.length === 1);
-    handled[0]?.done();
-    await eventually(() => statuses().length === 1);
-    connection.write('NONSENSE\r\n\r\n');
-    await eventually(() => ended);
-    deepStrictEqual(statuses(), ['200', '400']);
-  });
-
-  it('get a 400 where the body of the request that waits is nonsense', async () => {
-    connection.write('POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n');
-    await eventually(() => ended);
-    deepStrictEqual(statuses(), ['400']);
-  });
-
-  it('get a 400 that says why where Expect is not 100-continue', async () => {
-    connection.write('GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n');
-    await eventually(() =>
-      match(said, /^HTTP\/1\.1 400 [^]*problem\+json[^]*can only be 100-continue: leave it out/),
-    );
-  });
+  const post = 'POST /x HTTP/1.1\r\nHost: x\r\n';
+  for (const [what, requests, expected, words] of [
+    [
+      'a response where a body is longer than its length',
+      [`${post}Content-Length: 3\r\n\r\né\né\n`],
+      '200',
+      /./,
+    ],
+    ['a 400 for nonsense that follows a response', [get('/x'), 'NONSENSE\r\n\r\n'], '200 400', /./],
+    ['a 400 for a body that is nonsense', [`${post}Transfer-Encoding: chunked\r\n\r\nx\r\n`], '400', /./],
+    [
+      'a 400 that says why where Expect is not 100-continue',
+      ['GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nConnection: close\r\n\r\n'],
+      '400',
+      /problem\+json[^]*can only be 100-continue: leave it out/,
+    ],
+  ] as const)
+    it(`get ${what}`, async () => {
+      for (const [i, request] of requests.entries()) {
+        connection.write(request);
+        await eventually(() => ended || handled.length > 0 || said !== '');
+        handled[0]?.done();
+        await eventually(() => ended || statuses().length > i);
+      }
+      await eventually(() => ended);
+      strictEqual(statuses().join(' '), expected);
+      match(said, words);
+    });
 
   it('may follow for longer than proxies keep a connection', async () => {
     connection.write(get('/x'));

@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { createToken } from '../../src/bot/token.ts';
 import { readVersion } from '../../src/app/version.ts';
+import { EventReader } from '../support/event-reader.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -60,7 +61,13 @@ describe('the log', () => {
     const { headers } = await service.request(path);
     await service.request(path);
     await service.request(path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
-    await service.request('/login/callback?code=secret&state=secret');
+    await service.request('/login/callback?code=secret&state=secret', { headers: { 'X-Secret': 'secret' } });
+    await service.request(`/api/${'long/'.repeat(200)}`);
+    const stream = new EventReader(`${service.address}/api/v2/changes`);
+    await eventually(() => stream.lastId !== '');
+    stream.close();
+    await eventually(() => strictEqual(find(/^GET \/api\/v2\/changes aborted$/).length, 1));
+    strictEqual(String(find(/^GET \/api\/long/)[0]?.['path']).length, 501);
     await eventually(() => strictEqual(find(/^GET \/login\/callback 404$/).length, 1));
     const requests = find(/^GET \/api\/v2\/bots\/7 /);
     deepStrictEqual(

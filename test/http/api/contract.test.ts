@@ -9,6 +9,7 @@ import { openApi } from '../../../src/http/api/openapi.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createToken } from '../../../src/bot/token.ts';
 import { commitCounts } from '../../support/counts.ts';
+import { withProposals } from '../../support/replica.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { commandsPath, mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -28,30 +29,19 @@ describe('the responses of the API', () => {
   const seen = new Set<string>();
 
   before(async () => {
-    const pages = { [pagePath('7')]: mainPage({ authors: ['7'] }), [pagePath('9')]: mainPage() };
     const { folder: root } = testRepository({
-      ...pages,
+      [pagePath('7')]: mainPage({ authors: ['7'] }),
+      [pagePath('9')]: mainPage(),
       'botshelf.json': '{ "license": "CC-BY-4.0", "maintainers": ["42"] }',
       'collections/all.en.md': collection({ bots: ['7', '9'] }),
       'collections/more.en.md': collection({ bots: ['7', '9'] }),
     });
     commitCounts(root, [{ time: Math.floor(Date.now() / 1000) - 86_400, counts: { 7: 150 } }]);
-    service = await startTestService(
-      {},
-      {
-        root,
-        env: {
-          BOTSHELF_BAD_TOKEN_LIMIT: '8',
-          BOTSHELF_RATE_LIMIT: '120',
-          BOTSHELF_OAUTH_PROVIDER: 'discord',
-          BOTSHELF_OAUTH_CLIENT_ID: '1',
-          BOTSHELF_OAUTH_CLIENT_SECRET: 'a secret',
-        },
-      },
-    );
-    token = await issueTestToken(service.root, '7');
-    other = await issueTestToken(service.root, '9');
-    unlisted = await issueTestToken(service.root, '8');
+    const env = { ...withProposals, BOTSHELF_BAD_TOKEN_LIMIT: '8', BOTSHELF_RATE_LIMIT: '120' };
+    token = await issueTestToken(root, '7');
+    other = await issueTestToken(root, '9');
+    unlisted = await issueTestToken(root, '8');
+    service = await startTestService({}, { root, env });
     // The history is read in the background.
     for (const path of ['counts', 'changes'])
       await eventually(async () =>
@@ -119,19 +109,6 @@ describe('the responses of the API', () => {
       const answer = await send(path, 200, post(body, { Authorization: scheme + token }), address);
       deepStrictEqual(JSON.parse(answer), { bot: { count }, commit: null });
     }
-    for (const [method, path, status] of [
-      ['PUT', '/api/v2/bots/7/stats', 405],
-      ['POST', '/api/v2/bots/7/counts', 405],
-      ['POST', '/api/v2/bot/7/stats', 404],
-      ['PATCH', '/bots/7/guilds', 404],
-    ] as const) {
-      const { status: actual, json } = await service.request(path, { method });
-      strictEqual(actual, status, `${method} ${path}`);
-      match(
-        json.detail,
-        /post counts to POST \S+\/7\/stats, read them there and at \/api\/v2\/bots\/7\/counts$/,
-      );
-    }
   });
 
   it('refuse a limit, and a number of days, that is just over the one of the document', async () => {
@@ -189,15 +166,18 @@ describe('the responses of the API', () => {
       headers: { Authorization: token, 'Content-Type': 'text/markdown', ...headers },
       body,
     });
-    await send(pages, 200, put('# Homer\n\nThe page.'));
-    await send(pages, 202, put('# Homer\n\nFrom the README.'));
-    await send(pages, 400, put(new Uint8Array([0xff])));
-    await send(pages, 401, put('Text.', { Authorization: '' }));
-    await send(pages, 403, put('Text.', { Authorization: other }));
-    await send(pages, 404, put('Text.'), pages.replace('{id}', '8'));
-    await send(pages, 413, put('x'.repeat(70_000)));
-    await send(pages, 415, put('Text.', { 'Content-Type': 'text/plain' }));
-    await send(pages, 422, put('---\n{"name": "Bart"}\n---\n'));
+    for (const [status, init, id] of [
+      [200, put('# Homer\n\nThe page.'), '7'],
+      [202, put('# Homer\n\nFrom the README.'), '7'],
+      [400, put(new Uint8Array([0xff])), '7'],
+      [401, put('Text.', { Authorization: '' }), '7'],
+      [403, put('Text.', { Authorization: other }), '7'],
+      [404, put('Text.'), '8'],
+      [413, put('x'.repeat(70_000)), '7'],
+      [415, put('Text.', { 'Content-Type': 'text/plain' }), '7'],
+      [422, put('---\n{"name": "Bart"}\n---\n'), '7'],
+    ] as const)
+      await send(pages, status, init, pages.replace('{id}', id));
     repositoryIn(service.root).commit({
       [pagePath('7')]: mainPage({ authors: ['7'], category: 'games' }, 'Another page.'),
     });
@@ -316,17 +296,19 @@ interface Reference {
   readonly $ref: string;
 }
 
+type Named<T> = Readonly<Record<string, T>>;
+
 interface Schema {
   readonly type?: string;
   readonly contentSchema?: Schema;
 }
 
 interface Content {
-  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  readonly content: Named<{ readonly schema: Schema }>;
 }
 
 interface DescribedResponse extends Partial<Content> {
-  readonly headers?: Readonly<Record<string, { readonly schema: Schema } | Reference>>;
+  readonly headers?: Named<{ readonly schema: Schema } | Reference>;
 }
 
 interface Operation {
@@ -336,10 +318,10 @@ interface Operation {
     readonly schema?: { readonly minimum?: number; readonly maximum?: number };
   }[];
   readonly requestBody?: Content;
-  readonly responses: Readonly<Record<string, DescribedResponse | Reference>>;
+  readonly responses: Named<DescribedResponse | Reference>;
 }
 
 interface ApiDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  readonly paths: Named<Named<Operation>>;
+  readonly components: Named<Named<object>>;
 }

@@ -190,12 +190,4 @@ describe('GET /api/v2/bots/:id/counts', () => {
     strictEqual((await service.request('/api/v2/bots/homer/counts')).status, 404);
     strictEqual((await service.request(`/api/v2/bots/${homer}/counts`, { method: 'POST' })).status, 405);
   });
-
-  it('is the same after a restart @slow', async () => {
-    const path = `/api/v2/bots/${homer}/counts`;
-    const before = (await service.request(path)).text;
-    await service.stop();
-    service = await startTestService({}, { root });
-    await eventually(async () => strictEqual((await service.request(path)).text, before));
-  });
 });

@@ -60,15 +60,7 @@ describe('the bots that ids selects', () => {
       deepStrictEqual([headers.get('x-unknown-ids'), headers.get('cache-control')], ['404', 'no-cache']);
     }
     const { text, headers } = await read('export.ndjson?ids=9,404,7');
-    deepStrictEqual(
-      idsOf(
-        text
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line) as object),
-      ),
-      ['7', '9'],
-    );
+    deepStrictEqual(text.match(/(?<=^\{"id":")\d+/gm), ['7', '9']);
     strictEqual(headers.get('x-unknown-ids'), '404');
     match(headers.get('x-cursor') ?? '', /^[0-9a-f]{40}$/);
   });
@@ -80,6 +72,16 @@ describe('the bots that ids selects', () => {
         deepStrictEqual([status, json.errors[0].pointer], [400, '?ids'], query);
       }
     });
+
+  for (const query of ['ids', 'ids=7,', 'ids=7&ids=', 'ids=7,%208', 'ids=seven', `ids=${'7'.repeat(21)}`])
+    it(`are not selected by ${query}`, async () =>
+      match((await request(`bots?${query}`)).json.detail, /^ids: ".*" is not a bot ID: use 1 to 20 digits$/));
+
+  it('are a hundred, and no more', async () => {
+    deepStrictEqual(idsOf((await request(`bots?ids=${all.slice(1).join()}`)).json), all.slice(1));
+    for (const query of [`ids=${all.join()}`, all.map((id) => `ids=${id}`).join('&')])
+      match((await request(`bots?${query}`)).json.detail, /more than 100 (?:ids|parameters)/);
+  });
 
   it('have the count that was answered a moment ago', async () => {
     const reads = [
@@ -138,13 +140,26 @@ describe('a guess of a route', () => {
     service = await startTestService({ [pagePath('7')]: mainPage() });
   });
 
+  const counts = /post counts to POST \S+\/7\/stats, read them there and at \/api\/v2\/bots\/7\/counts$/;
+  for (const [method, path, status] of [
+    ['PUT', '/api/v2/bots/7/stats', 405],
+    ['POST', '/api/v2/bots/7/counts', 405],
+    ['POST', '/api/v2/bot/7/stats', 404],
+    ['PATCH', '/bots/7/guilds', 404],
+    ['GET', '/api/v1/bots/7/stats', 404],
+  ] as const)
+    it(`to post counts to gets the route for them: ${method} ${path}`, async () => {
+      const { status: actual, json } = await service.request(path, { method });
+      strictEqual(actual, status);
+      match(json.detail, counts);
+    });
+
   for (const [path, advice] of [
     ['/api/v2/bots/search?q=music', /search with \/api\/v2\/bots\?q=WORDS$/],
     ['/api/search?q=music', /search with \/api\/v2\/bots\?q=WORDS$/],
     ['/api/v2/bot/7', /the bot is at \/api\/v2\/bots\/7$/],
     ['/api/bots/7/votes', /the bot is at \/api\/v2\/bots\/7$/],
     ['/api/bots', /the lists of bots are at \/api\/v2\/bots and /],
-    ['/api/v1/bots/7/stats', /post counts to POST \/api\/v2\/bots\/7\/stats, read them there and at /],
     ['/api/v1/bots/7/commands', /put commands to PUT \/api\/v2\/bots\/7\/commands, read them there$/],
     ['/api/v2/bots/7/page', /put pages to PUT \/api\/v2\/bots\/7\/pages\/en$/],
     ['/api/users/42', /authors are at \/api\/v2\/authors\/42, their bots at \/api\/v2\/bots\?author=42$/],

@@ -1,5 +1,5 @@
 import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
-import { ProblemError, createReportError } from '../../../src/http/problem.ts';
+import { ProblemError, createReportError, readRequestId } from '../../../src/http/problem.ts';
 import { showErrorPages } from '../../../src/site/front/error-pages.tsx';
 import { serveHandler } from '../../support/handler.ts';
 import { testSite } from '../../support/languages.ts';
@@ -10,7 +10,8 @@ describe('the page of an error', () => {
 
   async function pageOf(
     error: Error,
-  ): Promise<{ status: number; headers: object; text: string; lines: string[] }> {
+  ): Promise<{ status: number; headers: object; text: string; lines: string[]; id: string }> {
+    let id = '';
     const log = recordedLog();
     const viewerOf = async (): Promise<null> => {
       throw new Error('the session cannot be read');
@@ -24,17 +25,20 @@ describe('the page of an error', () => {
     const server = await serveHandler(async (ctx, next) => {
       await pages(ctx, async () => {
         await next();
+        // The access log names the request by it.
+        id = readRequestId(ctx.req);
         throw error;
       });
     });
     const { status, headers, body } = await server.get({ accept: 'text/html' });
-    return { status, headers, text: body.toString(), lines: log.lines };
+    return { status, headers, text: body.toString(), lines: log.lines, id };
   }
 
   it('of the service names the request, and the log has the same ID', async () => {
-    const { status, text, lines } = await pageOf(new TypeError('a is not a function'));
+    const { status, text, lines, id } = await pageOf(new TypeError('a is not a function'));
     strictEqual(status, 500);
-    const id = /Request: <code>([0-9a-f-]{36})<\/code>/.exec(text)?.[1] ?? '';
+    match(id, /^[0-9a-f-]{36}$/);
+    match(text, new RegExp(`Request: <code>${id}</code>`));
     match(lines.join('\n'), new RegExp(`^error: request ${id} failed unexpectedly`));
     doesNotMatch(text, /not a function/);
   });
