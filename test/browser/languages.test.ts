@@ -16,18 +16,11 @@ const files: Record<string, string> = {
   [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions sur les beignets.', 'Bonjour.'),
   [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: 'بوت', category: 'music' }, 'مرحبا'),
 };
+const other = { description: 'Keeps score.', category: 'games' };
 for (let i = 20; i < 24; i++)
-  files[pagePath(String(i), 'ar')] = mainPage(
-    { name: `بوت ${i}`, description: 'بوت', category: 'music' },
-    'مرحبا',
-  );
-files[pagePath('9')] = mainPage({ name: 'Pager', description: 'Keeps score.', category: 'notifications' });
-for (let i = 100; i < 130; i++)
-  files[pagePath(String(i))] = mainPage({
-    name: `Filler ${i}`,
-    description: 'Keeps score.',
-    category: 'games',
-  });
+  files[pagePath(String(i), 'ar')] = mainPage({ name: `بوت ${i}`, description: 'بوت', category: 'music' });
+files[pagePath('9')] = mainPage({ ...other, name: 'Pager', category: 'notifications' });
+for (let i = 100; i < 130; i++) files[pagePath(String(i))] = mainPage({ ...other, name: `Filler ${i}` });
 
 /** Run in the page: the Latin words of the texts and attributes that are not marked as being in another language. */
 const latinWords = `[...document.querySelectorAll('body *')]
@@ -39,19 +32,7 @@ const latinWords = `[...document.querySelectorAll('body *')]
   .flatMap((text) => text.match(/[a-z]{3,}/gi) ?? [])`;
 
 /** Names, which stay in every language. */
-const names = [
-  'Botshelf',
-  'JSON',
-  'API',
-  'OpenAPI',
-  'GitHub',
-  'Git',
-  'Markdown',
-  'HTML',
-  'URL',
-  'everyone',
-  'BAN',
-];
+const names = 'Botshelf JSON API OpenAPI GitHub Git Markdown HTML URL everyone BAN'.split(' ');
 
 /** Run in the page: the names of categories that take more lines than they have words. */
 const brokenLabels = `[...document.querySelectorAll('.labels a, .shelves h2')]
@@ -112,14 +93,12 @@ needs('chromium', describe)('the pages in the language of their reader', functio
       );
     };
     const other = 'enالإنجليزية';
-    const arabic = [
-      [other, 'ar', 'ar'],
-      [other, 'ar', 'ar'],
-    ];
-    deepStrictEqual(await shelvesFor('ar-EG,ar;q=0.9'), arabic);
-    deepStrictEqual(await shelvesFor('en-US', '?locale=ar'), arabic);
-    const english = ['en', 'en', 'en'];
-    deepStrictEqual(await shelvesFor('en-GB,ar;q=0'), [english, english]);
+    for (const [accepted, query, shelf] of [
+      ['ar-EG,ar;q=0.9', '', [other, 'ar', 'ar']],
+      ['en-US', '?locale=ar', [other, 'ar', 'ar']],
+      ['en-GB,ar;q=0', '', ['en', 'en', 'en']],
+    ] as const)
+      deepStrictEqual(await shelvesFor(accepted, query), [shelf, shelf]);
   });
 
   it('a page in another language than that of its reader leads to its translation', async () => {
@@ -136,18 +115,8 @@ needs('chromium', describe)('the pages in the language of their reader', functio
 
   it('every page in Arabic fits a phone, has no text in English but names, and axe finds nothing', async () => {
     const page = await open({ locale: 'ar', viewport: { width: 390, height: 900 } });
-    for (const path of [
-      '/',
-      '/?q=12345',
-      '/categories/music',
-      '/bots/8',
-      `/bots/${homer}`,
-      '/bots/8/edit',
-      '/bots/8/translate',
-      '/add',
-      '/docs',
-      '/nothing',
-    ]) {
+    const paths = '/ /?q=12345 /categories/music /bots/8 /bots/8/edit /bots/8/translate /add /docs /nothing';
+    for (const path of [...paths.split(' '), `/bots/${homer}`]) {
       await page.goto(path);
       deepStrictEqual(await language(page), ['ar', 'rtl'], path);
       ok((await excessWidth(page)) <= 0, path);

@@ -23,10 +23,8 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
     tokenPath = `/bots/${id}/token`;
   });
 
-  const post = async (token: string, count: number): Promise<number> => {
-    const answer = await site.service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }));
-    return answer.status;
-  };
+  const post = async (token: string, count: number): Promise<number> =>
+    (await site.service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
 
   it('gives an author without JavaScript a token that posts, until it is replaced or revoked', async () => {
     const page = await openBrowserPage({ javaScriptEnabled: false });
