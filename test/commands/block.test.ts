@@ -140,15 +140,9 @@ describe('botshelf block', () => {
     const { folder, git, write, read } = catalogue();
     write(pagePath('7'), read(pagePath('7')).replace('Seven', 'Sieben'));
     const { code, stdout, stderr } = await botshelf(folder, 'block account 5 --remove --yes'.split(' '));
-    const refusal = `${pagePath('7')} has uncommitted edits: commit or discard them`;
-    deepStrictEqual(
-      [code, stdout, stderr],
-      [
-        2,
-        '',
-        `The account 5 is blocked, but not all is done about its bots: ${refusal}\nThis change was not made.\n`,
-      ],
-    );
+    const refusal = `${pagePath('7')} has uncommitted edits: commit or discard them\nThis change was not made.`;
+    const said = `The account 5 is blocked, but not all is done about its bots: ${refusal}\n`;
+    deepStrictEqual([code, stdout, stderr], [2, '', said]);
     strictEqual(git('log', '-1', '--format=%s'), 'Block the account 5');
   });
 
@@ -156,31 +150,25 @@ describe('botshelf block', () => {
     const { folder, git, status } = catalogue();
     await issueTestTokens(folder, ['7']);
     const tip = git('rev-parse', 'HEAD', 'refs/botshelf/state');
-    const { code, stdout, stderr } = await botshelf(folder, ['block', 'account', '5', '--remove']);
-    deepStrictEqual(
-      [code, stdout, stderr],
-      [
-        0,
-        'Seven (7)\nTwelve (12)\n',
+    deepStrictEqual(await botshelf(folder, ['block', 'account', '5', '--remove']), {
+      code: 0,
+      stdout: 'Seven (7)\nTwelve (12)\n',
+      stderr:
         'The account 5 would be blocked. 2 bots would be removed, and 1 token would end: pass --yes to do it.\n',
-      ],
-    );
+    });
     match((await botshelf(folder, ['block', 'account', '9', '--remove'])).stderr, /0 bots would be removed/);
     deepStrictEqual([git('rev-parse', 'HEAD', 'refs/botshelf/state'), status()], [tip, '']);
   });
 
   it('refuses a host that most of the bots have an address at @slow', async () => {
-    const ids = Array.from({ length: 20 }, (_, i) => String(i + 1));
-    const website = (i: number): Record<string, string> =>
-      i < 11 ? { website: 'https://many.example/' } : {};
-    const { folder } = testRepository(
-      Object.fromEntries(ids.map((id, i) => [pagePath(id), mainPage(website(i))])),
-    );
+    const pages = Array.from({ length: 20 }, (_, i) => {
+      const website = i < 11 ? { website: 'https://many.example/' } : {};
+      return [pagePath(String(i + 1)), mainPage(website)] as const;
+    });
+    const { folder } = testRepository(Object.fromEntries(pages));
     const { code, stderr } = await botshelf(folder, ['block', 'host', 'many.example']);
-    deepStrictEqual(
-      [code, stderr],
-      [2, '11 bots of 20 have an address at many.example: block accounts or bots instead\n'],
-    );
+    strictEqual(code, 2);
+    match(stderr, /^11 bots of 20 have an address at many\.example: block accounts or bots instead\n$/);
   });
 
   it('lets no token be issued for a blocked bot under another id of its page @slow', async () => {

@@ -78,34 +78,29 @@ describe('botshelf bots', () => {
     const { stdout } = await botshelf(shared.folder, ['bots', '7', '12', '--format', 'json']);
     const elements = JSON.parse(stdout) as BotListElement[];
     deepStrictEqual(
-      elements.map(({ id, category, contents }) => [id, category, Object.keys(contents)]),
-      [
-        ['7', 'games', ['en', 'de']],
-        ['12', 'music', ['en']],
-      ],
+      elements.map(({ id, category, contents }) => [id, category, ...Object.keys(contents)].join(' ')),
+      ['7 games en de', '12 music en'],
     );
   });
 
-  it('takes the filters of the lists, a search, ids, and all of them together @slow', async () => {
-    deepStrictEqual(await listIds('--category', 'games', '--category', 'music'), ['7', '12', '100']);
-    deepStrictEqual(await listIds('--author', '5', '--category', 'games', '7', '12'), ['7']);
-    deepStrictEqual(await listIds('--verified'), ['30']);
-    deepStrictEqual(await listIds('--verified', 'false', '--open-source', 'false'), ['7', '12', '100']);
-    deepStrictEqual(await listIds('--locale', 'de'), ['7']);
-    deepStrictEqual(await listIds('--q', 'karten'), ['7']);
-    deepStrictEqual(await listIds('--active', '7d'), ['12']);
-    deepStrictEqual(await listIds('--author', '99'), []);
-  });
-
-  it('finds bots without a new count, from their creation where they never had one', async () => {
-    deepStrictEqual(await listIds('--inactive', '90d'), ['7', '30']);
-    deepStrictEqual(await listIds('--inactive', '5d'), ['7', '30', '100']);
-  });
-
-  it('finds bots that ask for a permission, however its name is written', async () => {
-    deepStrictEqual(await listIds('--asks', 'administrator'), ['7']);
-    deepStrictEqual(await listIds('--asks', 'MANAGE Channels'), ['12']);
-  });
+  for (const [what, args, ids] of [
+    ['any of several categories', '--category games --category music', '7 12 100'],
+    ['an author, a category and ids together', '--author 5 --category games 7 12', '7'],
+    ['an author of none', '--author 99', ''],
+    ['verified ones', '--verified', '30'],
+    ['those that are neither verified nor open source', '--verified false --open-source false', '7 12 100'],
+    ['a language', '--locale de', '7'],
+    ['a search', '--q karten', '7'],
+    ['a new count', '--active 7d', '12'],
+    ['no new count', '--inactive 90d', '7 30'],
+    ['no new count since their creation', '--inactive 5d', '7 30 100'],
+    ['a permission', '--asks administrator', '7'],
+    ['a permission whose name is written otherwise', '--asks MANAGE_Channels', '12'],
+  ] as const)
+    it(`lists bots by ${what} @slow`, async () => {
+      const words = args.split(' ').map((word) => word.replace('_', ' '));
+      strictEqual((await listIds(...words)).join(' '), ids);
+    });
 
   it('refuses values that mean nothing, all at once, and names those that do', async () => {
     const args = ['bots', 'x', '--category', 'nope', '--inactive', '9', '--asks', 'power', '--author', 'me'];
@@ -121,25 +116,25 @@ describe('botshelf bots', () => {
 
   it('changes nothing without a filter, a reason or --yes', async () => {
     const tip = shared.git('rev-parse', 'HEAD');
-    const run = async (...args: readonly string[]): Promise<[number, string]> => {
-      const { code, stderr } = await botshelf(shared.folder, ['bots', ...args]);
-      return [code, stderr];
-    };
-    const [code, stderr] = await run('--set', 'category=fun', '--yes');
-    strictEqual(code, 2);
-    match(stderr, /--all/);
-    match((await run('--remove', '--reason', 'x', '--yes'))[1], /--all/);
-    match((await run('7', '--remove', '--yes'))[1], /--reason/);
-    match((await run('7', '--remove', '--reason', ' \u200B', '--yes'))[1], /--reason/);
-    match((await run('7', '--remove', '--set', 'category=fun'))[1], /exclude each other/);
-    match((await run('7', '--set', 'category'))[1], /KEY=VALUE/);
-    match((await run('--set', 'category=fun', '--yes', '7'))[1], /: name bots before --yes or pass a filter/);
-    deepStrictEqual(await run('--all', '--remove', '--reason', 'x'), [
-      0,
-      '4 bots would be removed: pass --yes to do it.\n',
-    ]);
-    const preview = await botshelf(shared.folder, ['bots', '--inactive', '90d', '--set', 'nsfw=true']);
-    strictEqual(withoutMs(preview.stderr), `${age}2 bots would be changed: pass --yes to do it.\n`);
+    for (const [args, code, said] of [
+      ['--set category=fun --yes', 2, /--all/],
+      ['--remove --reason x --yes', 2, /--all/],
+      ['7 --remove --yes', 2, /--reason/],
+      ['7 --remove --reason \u200B --yes', 2, /--reason/],
+      ['7 --remove --set category=fun', 2, /exclude each other/],
+      ['7 --set category', 2, /KEY=VALUE/],
+      ['--set category=fun --yes 7', 2, /: name bots before --yes or pass a filter/],
+      ['--all --remove --reason x', 0, /^4 bots would be removed: pass --yes to do it\.\n$/],
+      [
+        '--inactive 90d --set nsfw=true',
+        0,
+        /^The last .*\n2 bots would be changed: pass --yes to do it\.\n$/,
+      ],
+    ] as const) {
+      const run = await botshelf(shared.folder, ['bots', ...args.split(' ')]);
+      strictEqual(run.code, code, args);
+      match(run.stderr, said, args);
+    }
     const env = { BOTSHELF_READ_ONLY: 'on', BOTSHELF_REMOTE: 'origin' };
     const copy = await botshelf(shared.folder, ['bots', '7', '--set', 'nsfw=true', '--yes'], { env });
     deepStrictEqual([copy.code, copy.stdout], [2, '']);
@@ -177,16 +172,10 @@ describe('botshelf bots by counts', () => {
   it('refuses where there are none', async () => {
     const { folder } = testRepository(files);
     const { code, stderr } = await botshelf(folder, inactive);
-    deepStrictEqual(
-      [code, stderr],
-      [2, 'no bot has a count here: set BOTSHELF_REMOTE to the repository that has them\n'],
-    );
-    const remote = sharedRepository(files);
-    const env = { BOTSHELF_REMOTE: remote.folder };
-    strictEqual(
-      (await botshelf(folder, inactive, { env })).stderr,
-      `no bot has a count here or at ${remote.folder}\n`,
-    );
+    strictEqual(code, 2);
+    match(stderr, /^no bot has a count here: set BOTSHELF_REMOTE to the repository that has them\n$/);
+    const env = { BOTSHELF_REMOTE: sharedRepository(files).folder };
+    match((await botshelf(folder, inactive, { env })).stderr, /^no bot has a count here or at \/.+\n$/);
     const plain = tempFolder();
     writeFiles(plain, files);
     match((await botshelf(plain, inactive)).stderr, /^the counts cannot be read \(.* is in no Git/);
@@ -227,9 +216,9 @@ describe('botshelf bots --set', () => {
     const repository = testRepository(files);
     const args = 'bots --author 5 --set category=music --set website=null --set nsfw=true'.split(' ');
     const dry = await botshelf(repository.folder, args);
-    strictEqual(
+    match(
       dry.stdout,
-      'Bot 7 (7): category "games" → "music", nsfw false → true\nBot 12 (12): nsfw false → true\n',
+      /^Bot 7 \(7\): category "games" → "music", nsfw false → true\nBot 12 \(12\): nsfw .*\n$/,
     );
     const { code, stdout } = await botshelf(repository.folder, [...args, '--yes', '--reason', 'Sorted']);
     deepStrictEqual([code, stdout], [0, dry.stdout]);
@@ -239,14 +228,9 @@ describe('botshelf bots --set', () => {
       message,
       /^Update 2 bots\n\nSorted\n\n- Bot 7 \(7\): category, nsfw\n- Bot 12 \(12\): nsfw\n\nBot: 7\nBot: 12\nChanged-by: \S+$/,
     );
-    const author = parseCommitAuthor(
-      repository.git('cat-file', 'commit', 'HEAD'),
-      'Botshelf <botshelf@localhost>',
-    );
-    strictEqual(author.kind, 'person');
-    const text = repository.read(pagePath('7'));
-    match(text, /"category": "music"/);
-    match(text, /"edited": \d{13}/);
+    const commit = repository.git('cat-file', 'commit', 'HEAD');
+    strictEqual(parseCommitAuthor(commit, 'Botshelf <botshelf@localhost>').kind, 'person');
+    match(repository.read(pagePath('7')), /"category": "music"[^]*"edited": \d{13}/);
     const again = await botshelf(repository.folder, [...args, '--yes']);
     deepStrictEqual([again.code, again.stdout, again.stderr], [0, '', '0 bots changed.\n']);
   });
@@ -291,15 +275,9 @@ describe('botshelf bots --set', () => {
     repository.write(pagePath('7'), edited);
     repository.write(pagePath('12'), repository.read(pagePath('12')).replace('Bot 12', 'Twelve'));
     const all = 'bots --all --set nsfw=true --yes'.split(' ');
-    const { code, stdout, stderr } = await botshelf(repository.folder, all);
-    deepStrictEqual(
-      [code, stdout, stderr],
-      [
-        2,
-        '',
-        `${pagePath('7')} has uncommitted edits: commit or discard them (and 1 other file)\nThis change was not made.\n`,
-      ],
-    );
+    const refusal = `${pagePath('7')} has uncommitted edits: commit or discard them (and 1 other file)`;
+    const stderr = `${refusal}\nThis change was not made.\n`;
+    deepStrictEqual(await botshelf(repository.folder, all), { code: 2, stdout: '', stderr });
     strictEqual(repository.git('rev-parse', 'HEAD'), tip);
     strictEqual((await botshelf(repository.folder, ['bots', '100', '--set', 'nsfw=true', '--yes'])).code, 0);
     strictEqual(repository.read(pagePath('7')), edited);
@@ -320,11 +298,8 @@ describe('botshelf bots --remove', () => {
     const counts = Array.from({ length: 20 }, (_, i) => i);
     const posted = await Promise.all(counts.map(async (count) => await post('100', kept, count)));
     deepStrictEqual(new Set(posted), new Set([200]));
-    const { code, stdout, stderr } = await removing;
-    deepStrictEqual(
-      [code, stdout, stderr],
-      [0, 'Bot 7 (7): 2 pages\nBot 12 (12): 1 page\n', '2 bots removed.\n'],
-    );
+    const stdout = 'Bot 7 (7): 2 pages\nBot 12 (12): 1 page\n';
+    deepStrictEqual(await removing, { code: 0, stdout, stderr: '2 bots removed.\n' });
     strictEqual(repository.status() + repository.git('ls-files', 'bots/007'), '');
     match(
       repository.git('log', '-1', '--format=%B'),

@@ -101,26 +101,12 @@ describe('no line of a report', () => {
   });
 
   it('is turned into a command by a file called ::stop-commands::abc', () => {
-    const finding: Finding = {
-      path: '::stop-commands::abc',
-      line: 1,
-      column: 1,
-      rule: 'file-size',
-      severity: 'error',
-      message: '##[group]x',
-    };
+    const place = { path: '::stop-commands::abc', line: 1, column: 1, severity: 'error' } as const;
+    const finding: Finding = { ...place, rule: 'file-size', message: '##[group]x' };
     strictEqual(formatText(finding), './::stop-commands::abc:1:1 file-size \\u0023#[group]x');
-    deepStrictEqual(
-      printReport({ files: 1, findings: [finding] }, 'github')
-        .split('\n')
-        .slice(0, 5),
-      [
-        '::error file=%3A%3Astop-commands%3A%3Aabc,line=1,col=1,title=file-size::\\u0023#[group]x',
-        '1 file, 1 fault',
-        '',
-        'Almost there. Each line below has file, line and column, the rule, what is wrong, and what to do:',
-        '',
-      ],
+    match(
+      printReport({ files: 1, findings: [finding] }, 'github'),
+      /^::error file=%3A%3Astop-commands%3A%3Aabc,line=1,col=1,title=file-size::\\u0023#\[group\]x\n1 file, 1 fault\n\nAlmost there\. /,
     );
   });
 });

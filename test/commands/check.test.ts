@@ -23,13 +23,14 @@ describe('botshelf check', () => {
       'bots/007/7.en.md': '---\n{\n  "name": "Lenny",,\n}\n---\n',
     });
     const { code, stdout } = await botshelf(root, ['check']);
-    const lines = stdout.trimEnd().split('\n');
     strictEqual(code, 1);
-    match(lines[0] ?? '', /^bots\/007\/7\.en\.md:3:19 json .+: .+/);
-    match(lines[1] ?? '', /^bots\/313\/1313\.en\.md:8:15 enum category: "fnu" .+: choose moderation, /);
-    match(lines[2] ?? '', /^bots\/313\/1313\.en\.md:11:11 type nsfw: .+: write true or false/);
-    strictEqual(lines[3], '4 files, 3 faults');
-    strictEqual(lines.length, 4);
+    const lines = [
+      /^bots\/007\/7\.en\.md:3:19 json .+: .+/,
+      /^bots\/313\/1313\.en\.md:8:15 enum category: "fnu" .+: choose moderation, /,
+      /^bots\/313\/1313\.en\.md:11:11 type nsfw: .+: write true or false/,
+      /^4 files, 3 faults$/,
+    ];
+    for (const [i, line] of stdout.trimEnd().split('\n').entries()) match(line, lines[i] ?? /^$/);
   });
 
   it('checks the settings with the whole catalogue, and where they are named', async () => {
@@ -173,34 +174,26 @@ describe('botshelf check', () => {
     }
     strictEqual(new Set(entries.map(({ fingerprint }) => fingerprint)).size, 2);
     strictEqual((await botshelf(root, ['check', '--format=gitlab'])).stdout, stdout);
-    deepStrictEqual(await botshelf(catalogue(good), ['check', '--format=gitlab']), {
-      code: 0,
-      stdout: '[]\n',
-      stderr: '',
-    });
+    strictEqual((await botshelf(catalogue(good), ['check', '--format=gitlab'])).stdout, '[]\n');
   });
 
   it('ends with 2 and one line that says what to do when it cannot check', async () => {
     const root = catalogue(good);
+    const at = (path: string): Record<string, string> => ({ BOTSHELF_CATALOGUE: join(root, path) });
     const cases: [string[], RegExp, Record<string, string>?][] = [
       [['nowhere'], /^"nowhere" does not exist: /],
       [['bots/312/1.en.md'], /^"bots\/312\/1.en.md" does not exist: /],
       [[''], /^"" does not exist: /],
       [[`${pagePath(homer)}/x`], /\.en\.md\/x" does not exist: /],
       [['..'], /^".." is not in the catalogue: /],
-      [[], /does not exist: set BOTSHELF_CATALOGUE/, { BOTSHELF_CATALOGUE: join(root, 'none') }],
-      [
-        [],
-        /\.en\.md\/bots does not exist: set BOTSHELF_CATALOGUE/,
-        { BOTSHELF_CATALOGUE: join(root, pagePath(homer)) },
-      ],
+      [[], /does not exist: set BOTSHELF_CATALOGUE/, at('none')],
+      [[], /\.en\.md\/bots does not exist: set BOTSHELF_CATALOGUE/, at(pagePath(homer))],
       [[], /^PORT is "x": /, { PORT: 'x' }],
       [['--format', 'xml'], /^error: option '--format <format>' argument 'xml' is invalid/],
     ];
     for (const [args, message, env = {}] of cases) {
       const { code, stdout, stderr } = await botshelf(root, ['check', ...args], { env });
-      strictEqual(code, 2, stderr);
-      strictEqual(stdout, '');
+      deepStrictEqual([code, stdout], [2, ''], stderr);
       match(stderr, message);
       ok(!stderr.includes('    at '), stderr);
     }
@@ -209,16 +202,13 @@ describe('botshelf check', () => {
 
 interface Sarif {
   readonly version: string;
-  readonly runs: readonly [
-    {
-      readonly tool: { readonly driver: object };
-      readonly columnKind: string;
-      readonly results: readonly { readonly message: { readonly text: string } }[];
-    },
-  ];
+  readonly runs: readonly [SarifRun];
 }
 
-interface CodeQuality {
-  readonly description: string;
-  readonly fingerprint: string;
+interface SarifRun {
+  readonly tool: { readonly driver: object };
+  readonly columnKind: string;
+  readonly results: readonly { readonly message: { readonly text: string } }[];
 }
+
+type CodeQuality = Readonly<Record<'description' | 'fingerprint', string>>;

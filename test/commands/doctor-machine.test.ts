@@ -23,8 +23,8 @@ describe('what botshelf doctor says of Git', () => {
     git('switch', '-q', '--detach');
     const { state, reason, fix } = await checkClone(context);
     git('switch', '-q', 'main');
-    strictEqual(state, 'error');
-    strictEqual(`${reason}: ${fix}`, 'HEAD is on no branch: finish the rebase, or run "git switch <branch>"');
+    const said = 'error HEAD is on no branch: finish the rebase, or run "git switch <branch>"';
+    strictEqual(`${state} ${reason}: ${fix}`, said);
   });
 
   it('is which pages have uncommitted edits, and since when', async () => {

@@ -36,12 +36,12 @@ describe('the checks of botshelf doctor', () => {
     };
     const results = await runChecks(checks, context, 0.1);
     deepStrictEqual(
-      results.map(({ name, state, reason }) => [name, state, reason]),
+      results.map(({ name, state, reason }) => `${name}: ${state} ${reason}`),
       [
-        ['slow', 'error', 'it took longer than 0.1 s'],
-        ['broken', 'error', 'the disk is full'],
-        ['system', 'error', 'EACCES: permission denied'],
-        ['good', 'ok', 'all is well'],
+        'slow: error it took longer than 0.1 s',
+        'broken: error the disk is full',
+        'system: error EACCES: permission denied',
+        'good: ok all is well',
       ],
     );
     strictEqual(results[1]?.fix, 'make room');

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
-import { testRepository } from '../support/repository.ts';
+import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -14,11 +14,16 @@ describe('botshelf export', () => {
     [pagePath('10', 'de')]: mainPage({ name: 'Lisa', authors: ['2', '3'] }),
   };
 
-  it('prints what the service exports @slow', async () => {
+  it('prints what the service exports, which an import brings back byte for byte @slow', async () => {
     const { root, address } = await startTestService(files);
     const { code, stdout, stderr } = await botshelf(root, ['export']);
     deepStrictEqual([code, stderr], [0, '']);
     strictEqual(stdout, await (await fetch(`${address}/api/v2/export.ndjson`)).text());
+    await botshelf(root, ['format']);
+    const [cwd, copy] = [tempFolder(), testRepository({ 'bots/.gitkeep': '' })];
+    writeFiles(cwd, { 'bots.ndjson': (await botshelf(root, ['export'])).stdout });
+    strictEqual((await botshelf(copy.folder, ['import', 'bots.ndjson'], { cwd })).code, 0);
+    for (const path of Object.keys(files)) strictEqual(copy.read(path), repositoryIn(root).read(path));
   });
 
   it('prints the main pages as CSV, lists and objects as JSON @slow', async () => {

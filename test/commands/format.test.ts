@@ -85,10 +85,4 @@ describe('botshelf format', () => {
     strictEqual(readFileSync(join(root, 'bots/003/3.en.md'), 'utf8'), broken);
     strictEqual(readFileSync(join(root, 'bots/003/4.en.md'), 'utf8'), messy);
   });
-
-  it('ends with 2 for a path that does not exist', async () => {
-    const { code, stderr } = await botshelf(catalogue(), ['format', 'bots/404']);
-    strictEqual(code, 2);
-    match(stderr, /^"bots\/404" does not exist: .+\n$/);
-  });
 });

@@ -50,10 +50,4 @@ describe('botshelf images', () => {
     strictEqual(code, 2);
     strictEqual(existsSync(join(root, 'var')), false);
   });
-
-  it('says in one line that there is no catalogue', async () => {
-    const { code, stderr } = await botshelf(tempFolder(), ['images']);
-    match(stderr, /^\/.+ has no folder bots\/: .*BOTSHELF_CATALOGUE.*\n$/);
-    strictEqual(code, 2);
-  });
 });

@@ -32,16 +32,11 @@ describe('botshelf import', () => {
   it('commits the bots of a list in canonical form, and finds nothing to do the second time @slow', async () => {
     const { folder: root, ...repository } = catalogue();
     const folder = list([{ ...homerKeys, id: 7 }], { created: { from: 'none', else: 'now' } });
-    const first = await importFrom(folder, root);
-    deepStrictEqual(first, {
-      code: 0,
-      stdout: '1 record: 1 added, 0 replaced, 0 there already, 0 did not fit\n',
-      stderr: '',
-    });
+    const said = '1 record: 1 added, 0 replaced, 0 there already, 0 did not fit\n';
+    deepStrictEqual(await importFrom(folder, root), { code: 0, stdout: said, stderr: '' });
     strictEqual(repository.git('log', '-1', '--format=%s %an'), 'Import 1 bot Botshelf');
     strictEqual(repository.status(), '');
-    deepStrictEqual((await botshelf(root, ['check'])).code, 0);
-    strictEqual((await botshelf(root, ['format', '--check'])).code, 0);
+    for (const args of [['check'], ['format', '--check']]) strictEqual((await botshelf(root, args)).code, 0);
     const { code, stdout } = await importFrom(folder, root);
     deepStrictEqual([code, stdout], [0, '1 record: 0 added, 0 replaced, 1 there already, 0 did not fit\n']);
     strictEqual(repository.git('rev-list', '--count', 'HEAD'), '2');
@@ -58,19 +53,9 @@ describe('botshelf import', () => {
     ];
     const { code, stdout } = await importFrom(list(records), root);
     strictEqual(code, 1);
-    const lines = stdout.split('\n');
-    deepStrictEqual(
-      lines.slice(0, 6).map((line) => line.split(' ', 3).join(' ')),
-      [
-        'bots.ndjson:1 enum category:',
-        'bots.ndjson:1 pattern invite:',
-        'bots.ndjson:2 id id:',
-        'bots.ndjson:4 twice id:',
-        'bots.ndjson:5 token this',
-        '5 records: 1',
-      ],
-    );
-    ok(lines.includes('       1 enum category'));
+    const places = ['1 enum category:', '1 pattern invite:', '2 id id:', '4 twice id:', '5 token this'];
+    deepStrictEqual(stdout.match(/(?<=^bots\.ndjson:)\d \S+ \S+/gm), places);
+    match(stdout, /^5 records: 1 added[^]*^ {7}1 enum category$/m);
   });
 
   it('leaves a bot with other pages alone, and replaces it but for created and translations where it is to @slow', async () => {
@@ -112,10 +97,8 @@ describe('botshelf import', () => {
     ];
     const { code, stdout } = await importFrom(list(records), root);
     strictEqual(code, 1);
-    const [category = '', account = '', host = ''] = stdout.split('\n');
-    match(category, /^bots\.ndjson:2 enum category: "fun" /);
-    match(account, /^bots\.ndjson:3 blocked the account 5 is blocked/);
-    match(host, /^bots\.ndjson:4 blocked the host bad\.example is blocked \(scam\)/);
+    match(stdout, /^bots\.ndjson:2 enum category: "fun" .*\n.*:3 blocked the account 5 is blocked/);
+    match(stdout, /^bots\.ndjson:4 blocked the host bad\.example is blocked \(scam\)/m);
     strictEqual(repository.git('ls-files', 'bots/007', 'bots/008'), pagePath('7', 'de'));
   });
 
@@ -152,13 +135,10 @@ describe('botshelf import', () => {
     match(stdout, /^bots\.ndjson:1004 required "description" is missing: add it$/m);
     match(stdout, /^bots\.ndjson:1005 twice id: the bot is at bots\.ndjson:1 already/m);
     match(stdout, /^1,?005 records: 1,?003 added, 0 replaced, 0 there already, 2 did not fit$/m);
-    strictEqual(
-      repository.git('ls-files', 'bots/007/7.*'),
-      ['de', 'en', 'fr'].map((locale) => pagePath('7', locale)).join('\n'),
-    );
+    const pages = ['de', 'en', 'fr'].map((locale) => pagePath('7', locale));
+    strictEqual(repository.git('ls-files', 'bots/007/7.*'), pages.join('\n'));
     strictEqual((await botshelf(root, ['check'])).code, 0);
-    const again = await importFrom(folder, root, '--replace');
-    match(again.stdout, /: 0 added, /);
+    match((await importFrom(folder, root, '--replace')).stdout, /: 0 added, /);
   });
 
   it('reports the values that are left out of a record that it imports', async () => {
@@ -182,30 +162,21 @@ describe('botshelf import', () => {
     match(stdout, /^bots\.ndjson:2 id id: "" is not an id: write 1 to 20 digits$/m);
     match(stdout, /^bots\.ndjson:3 required "authors" is missing: add it$/m);
     match(stdout, /^4 records: 2 added, 0 replaced, 0 there already, 2 did not fit$/m);
-    strictEqual(
-      repository.git('ls-files', 'bots'),
-      ['bots/.gitkeep', pagePath('7'), pagePath('8')].join('\n'),
-    );
-    writeFiles(folder, {
-      'map.json': JSON.stringify({ id: 'data.bots[0].id', authors: 'data.bots[].authors[0]' }),
-    });
+    const files = ['bots/.gitkeep', pagePath('7'), pagePath('8')];
+    strictEqual(repository.git('ls-files', 'bots'), files.join('\n'));
+    const map = { id: 'data.bots[0].id', authors: 'data.bots[].authors[0]' };
+    writeFiles(folder, { 'map.json': JSON.stringify(map) });
     const { code, stdout: refused } = await importFrom(folder, root);
     strictEqual(code, 1);
     match(refused, /^bots\.ndjson:1 id id: data\.bots\[0\]\.id leads to several objects in one record: /);
   });
 
   it('refuses half of a character, which a file cannot have', async () => {
-    const half = [
-      { ...homerKeys, id: '7', body: 'a \ud83d b' },
-      { ...homerKeys, id: '8', name: '\ud83d' },
-    ];
-    const { folder: root } = catalogue();
-    const { code, stdout } = await importFrom(list(half), root);
+    const half = ['7', '8'].map((id) => ({ ...homerKeys, id, [id === '7' ? 'body' : 'name']: '\ud83d' }));
+    const { code, stdout } = await importFrom(list(half), catalogue().folder);
     strictEqual(code, 1);
-    match(
-      stdout,
-      /^bots\.ndjson:1 record this cannot be read \(it has half of a character, .*\nbots\.ndjson:2 unicode .* half of a character/,
-    );
+    match(stdout, /^bots\.ndjson:1 record this cannot be read \(it has half of a character, .*\n/);
+    match(stdout, /^bots\.ndjson:2 unicode .* half of a character/m);
   });
 
   it('brings back an export whose names look like entities or as if they had no value', async () => {
@@ -241,15 +212,11 @@ describe('botshelf import', () => {
     git('add', path);
     rmSync(join(root, path));
     const records = Array.from({ length: 1001 }, (_, i) => ({ ...homerKeys, id: String(1001 + i) }));
-    const { code, stdout, stderr } = await importFrom(list(records), root);
-    deepStrictEqual(
-      [code, stdout, stderr],
-      [
-        2,
-        '1000 records: 1000 added, 0 replaced, 0 there already, 0 did not fit\n',
-        `${path} has uncommitted edits: commit or discard them\nThis change was not made.\n`,
-      ],
-    );
+    deepStrictEqual(await importFrom(list(records), root), {
+      code: 2,
+      stdout: '1000 records: 1000 added, 0 replaced, 0 there already, 0 did not fit\n',
+      stderr: `${path} has uncommitted edits: commit or discard them\nThis change was not made.\n`,
+    });
     strictEqual(git('log', '-1', '--format=%s'), 'Import 1000 bots');
   });
 
@@ -277,20 +244,14 @@ describe('botshelf import', () => {
     const rules = { 'images.avatar': 'avatar', 'images.preview': 'previews' };
     const folder = list([{ ...homerKeys, ...pictures, id: '7' }], rules);
     const alone = await importFrom(folder, catalogue().folder, '--images');
-    match(
-      alone.stdout,
-      /1 added, .*\n0 of 2 pictures in .*\n2 could not be fetched: .*\n.*leads to an address that is not public\n/,
-    );
+    match(alone.stdout, /1 added, .*\n0 of 2 pictures in .*\n2 could not be fetched: .*\n.*not public\n/);
     strictEqual(alone.code, 1);
     const { folder: root } = catalogue();
     const lock = await takeInstanceLock(join(root, 'var'));
     cleanUp(lock.release);
-    deepStrictEqual(await importFrom(folder, root, '--images'), {
-      code: 0,
-      stdout:
-        '1 record: 1 added, 0 replaced, 0 there already, 0 did not fit\nthe pictures are fetched by the service that runs here\n',
-      stderr: '',
-    });
+    const { code, stdout } = await importFrom(folder, root, '--images');
+    strictEqual(code, 0);
+    match(stdout, /1 added, .*\nthe pictures are fetched by the service that runs here\n$/);
   });
 
   it('prints a mapping to begin with', async () => {
@@ -305,17 +266,13 @@ describe('botshelf import', () => {
 
 /** Imports a list with the mapping that is suggested for it, as it is. */
 async function importUnseen(name: string, text: string): Promise<Unseen> {
-  const folder = tempFolder();
-  const repository = catalogue();
-  writeFiles(folder, { [name]: text });
-  const { stdout: map, stderr: remarks } = await botshelf(repository.folder, ['import', name, '--suggest'], {
-    cwd: folder,
-  });
-  writeFiles(folder, { 'map.json': map });
-  const { stdout: report } = await botshelf(repository.folder, ['import', name, '--map', 'map.json'], {
-    cwd: folder,
-  });
-  return { map: JSON.parse(map) as Unseen['map'], remarks, report, read: repository.read };
+  const cwd = tempFolder();
+  const { folder: root, read } = catalogue();
+  writeFiles(cwd, { [name]: text });
+  const { stdout: map, stderr: remarks } = await botshelf(root, ['import', name, '--suggest'], { cwd });
+  writeFiles(cwd, { 'map.json': map });
+  const { stdout: report } = await botshelf(root, ['import', name, '--map', 'map.json'], { cwd });
+  return { map: JSON.parse(map) as Unseen['map'], remarks, report, read };
 }
 
 interface Unseen {
@@ -367,7 +324,7 @@ describe('a suggested mapping that nobody has edited', () => {
     match(report, /^ {6}\d\d left-out authors$/m);
     match(
       report,
-      /^bots\.json\[0\] converted description: "Does 0 .* &amp; more\." is "Does 0 .* & more\." here$/m,
+      /^bots\.json\[0\] converted description: "Does 0 .* &amp; .* is "Does 0 .* & more\." here$/m,
     );
     const { created, ...rest } = frontMatter(read(pagePath(snowflake(8))));
     strictEqual(created, Date.parse('2023-04-05T06:07:08Z'));

@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readUserName } from '../../src/app/config.ts';
 import { botshelf } from '../support/command-line.ts';
+import { post } from '../support/replica.ts';
 import { repositoryIn } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
@@ -46,22 +47,15 @@ describe('botshelf token and revoke', () => {
     const { code, stdout, stderr } = await botshelf(root, ['token', '8', '7', '8']);
     deepStrictEqual([code, stderr], [0, '']);
     const [, second = '', first = ''] = /^8 (\S+)\n7 (\S+)\n$/.exec(stdout) ?? [];
-    for (const [id, token] of [
-      ['7', first],
-      ['8', second],
-    ] as const)
-      strictEqual(
-        (await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count: 1 }))).status,
-        200,
-      );
+    for (const [id, token] of Object.entries({ 7: first, 8: second }))
+      strictEqual((await post(service, id, token, { count: 1 })).status, 200);
     const revoked = await botshelf(root, ['revoke', '7', '9', '8']);
     strictEqual(revoked.stderr, 'The token of 7 has ended.\n9 had no token.\nThe token of 8 has ended.\n');
-    strictEqual((await service.request('/api/v2/bots/7', updateRequest(first, { count: 2 }))).status, 401);
+    strictEqual((await post(service, '7', first, { count: 2 })).status, 401);
     const by = `by user ${readUserName()}`;
+    const { git } = repositoryIn(root);
     deepStrictEqual(
-      repositoryIn(root)
-        .git('log', '--reverse', '--format=%s', '--grep= token', 'refs/botshelf/state')
-        .split('\n'),
+      git('log', '--reverse', '--format=%s', '--grep= token', 'refs/botshelf/state').split('\n'),
       [`Issue a token to 8, ${by}`, `Issue a token to 7, ${by}`, `Revoke the tokens of 7, 8, ${by}`],
     );
     for (const token of [first, second]) ok(!service.log().includes(token));
@@ -88,12 +82,9 @@ describe('a command that revokes tokens', () => {
       b.git('remote', 'set-url', 'origin', `${address}.gone`);
       const { code, stderr } = await botshelf(b.folder, command.split(' '), { env });
       strictEqual(code, 0);
-      ok(
-        stderr.includes(
-          `${why}: other machines follow when the service has pushed this, and tokens that they issued meanwhile end.\n`,
-        ),
-        stderr,
-      );
+      const then =
+        'other machines follow when the service has pushed this, and tokens that they issued meanwhile end';
+      ok(stderr.includes(`${why}: ${then}.\n`), stderr);
       b.git('remote', 'set-url', 'origin', address);
       const again = await botshelf(b.folder, ['revoke', '7'], { env: remote });
       strictEqual(again.stderr, '7 had no token.\n');

@@ -9,16 +9,6 @@ import { tempFolder } from '../support/temp-folder.ts';
 const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 
 describe('botshelf in a process of its own', () => {
-  it('says which version it is', () => {
-    const { version } = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('#package')), 'utf8')) as {
-      version: string;
-    };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [mainFile, '--version'], {
-      encoding: 'utf8',
-    });
-    deepStrictEqual([status, stdout, stderr], [0, `${version}\n`, '']);
-  });
-
   it('alone reads the file of --env-file, which may be a pipe', () => {
     const run = (command: string): ReturnType<typeof spawnSync> =>
       spawnSync('sh', ['-c', command], {

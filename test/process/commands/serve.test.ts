@@ -51,11 +51,10 @@ describe('botshelf serve', () => {
     const empty = tempFolder();
     for (const root of [empty, join(empty, 'mistyped')]) {
       const { code, lines } = await refused(root);
-      strictEqual(code, 2);
-      strictEqual(lines.length, 1, lines.join('\n'));
+      deepStrictEqual([code, lines.length], [2, 1]);
       match(
         lines[0] ?? '',
-        /has no folder bots\/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one/,
+        /has no folder bots\/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CAT/,
       );
     }
     deepStrictEqual(readdirSync(empty), [], 'nothing was made');
@@ -64,8 +63,7 @@ describe('botshelf serve', () => {
   it('ends with 2 and one clear line when the folder for its own files cannot be made', async () => {
     // There Node, asked for the folders above as well, would try for ever.
     const { code, lines } = await refused(catalogue(), { BOTSHELF_VAR: '/proc/none' });
-    strictEqual(code, 2);
-    strictEqual(lines.length, 1);
+    deepStrictEqual([code, lines.length], [2, 1]);
     match(lines[0] ?? '', /\/proc\/none cannot be used.*Set BOTSHELF_VAR to a writable folder/);
   });
 

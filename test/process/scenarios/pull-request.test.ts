@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -103,12 +103,11 @@ describe('a pull request, from fork to merge', () => {
   it('is judged against the branch as it is now, not as it was when the pull request was made @long', () => {
     const origin = testRepository({ [pagePath('7')]: mainPage() });
     origin.git('switch', '-q', '-c', 'pull');
-    const head = origin.commit({
-      [pagePath('8')]: mainPage({ name: 'Eight', invite: 'https://example.org/8' }),
-    });
+    const page = mainPage({ name: 'Eight', invite: 'https://example.org/8' });
+    const head = origin.commit({ [pagePath('8')]: page });
     origin.git('switch', '-q', 'main');
-    deepStrictEqual(runPipeline('gitlab', origin, head).stdout, '1 file, 0 faults\n');
-    origin.commit({ [pagePath('8', 'fr')]: mainPage({ name: 'Huit', invite: 'https://example.org/8' }) });
+    strictEqual(runPipeline('gitlab', origin, head).stdout, '1 file, 0 faults\n');
+    origin.commit({ [pagePath('8', 'fr')]: page });
     const { code, stdout } = runPipeline('gitlab', origin, head);
     strictEqual(code, 1);
     match(stdout, /^bots\/008\/8\.en\.md:1:1 one-main-page bots\/008\/8\.fr\.md is a main page too/m);
@@ -119,10 +118,8 @@ describe('a pull request, from fork to merge', () => {
     const [blob, tree] = ['HEAD:.gitignore', 'HEAD:bots'].map((name) => origin.git('rev-parse', name));
     const entry = (mode: string, id = ''): Buffer =>
       Buffer.concat([Buffer.from(`${mode} notes\0`), Buffer.from(id, 'hex')]);
-    writeFileSync(
-      join(origin.folder, 'var-tree'),
-      Buffer.concat([entry('100644', blob), entry('40000', tree)]),
-    );
+    const entries = Buffer.concat([entry('100644', blob), entry('40000', tree)]);
+    writeFileSync(join(origin.folder, 'var-tree'), entries);
     const twice = origin.git('hash-object', '-w', '-t', 'tree', '--literally', 'var-tree');
     const head = origin.git('commit-tree', '-p', 'HEAD', '-m', 'Twice', twice);
     origin.git('update-ref', 'refs/pull/1/head', head);
@@ -161,11 +158,7 @@ describe('the workflows of GitHub', () => {
       match(text, /^ {10}ref: refs\/heads\/\$\{\{ github\.event\.pull_request\.base\.ref \}\}$/m);
       const uses = [...text.matchAll(/uses: (\S+)/g)].map(([, action = '']) => action);
       ok(uses.length > 0 && uses.every((action) => /@[0-9a-f]{40}$/.test(action)), file);
-      const commands = [...text.matchAll(/run: (.*)/g)].map(([, command]) => command);
-      ok(
-        commands.every((command) => !command?.includes('${{')),
-        'nothing of an event is put into a command',
-      );
+      doesNotMatch(text, /run: .*\$\{\{/, 'nothing of an event is put into a command');
     }
   });
 });
@@ -193,25 +186,18 @@ describe('the problem matcher', () => {
   const pattern = new RegExp(problemMatcher[0]?.pattern[0]?.regexp ?? '');
 
   it('shows the findings of check as text', () => {
-    deepStrictEqual(pattern.exec('bots/001/1.en.md:8:15 enum category: "x": choose y')?.slice(1), [
-      'bots/001/1.en.md',
-      '8',
-      '15',
-      'enum',
-      undefined,
-      'category: "x": choose y',
-    ]);
-    deepStrictEqual(pattern.exec('bots/001/1.en.md:3:1 name-taken warning: name: "x"')?.slice(4), [
-      'name-taken',
-      'warning',
-      'name: "x"',
-    ]);
-    deepStrictEqual(pattern.exec('./notes.txt:1:1 token this looks like one')?.slice(1, 5), [
-      './notes.txt',
-      '1',
-      '1',
-      'token',
-    ]);
-    strictEqual(pattern.exec('2 files, 1 fault'), null);
+    for (const [line, shown] of [
+      [
+        'bots/001/1.en.md:8:15 enum category: "x": choose',
+        'bots/001/1.en.md|8|15|enum||category: "x": choose',
+      ],
+      [
+        'bots/001/1.en.md:3:1 name-taken warning: name: "x"',
+        'bots/001/1.en.md|3|1|name-taken|warning|name: "x"',
+      ],
+      ['./notes.txt:1:1 token this looks like one', './notes.txt|1|1|token||this looks like one'],
+      ['2 files, 1 fault', undefined],
+    ] as const)
+      strictEqual(pattern.exec(line)?.slice(1).join('|'), shown);
   });
 });
