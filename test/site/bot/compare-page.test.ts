@@ -2,21 +2,15 @@ import { match, ok, strictEqual } from 'node:assert/strict';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
-const invite = 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=';
+const authorize = 'https://discord.com/oauth2/authorize?client_id=1';
+const invite = `${authorize}&scope=bot&permissions=`;
 const files = {
   [pagePath('1')]: mainPage({ name: 'Powerful', invite: `${invite}8` }),
-  [pagePath('2')]: mainPage({
-    name: 'Modest',
-    invite: `${invite}2050`,
-    codehost: { owner: 'a', repo: 'b' },
-  }),
+  [pagePath('2')]: mainPage({ name: 'Modest', invite: `${invite}2050`, codehost: { owner: 'a', repo: 'b' } }),
   [pagePath('2', 'fr')]: translation('Modeste', 'Modeste.', ''),
   [pagePath('3')]: mainPage({ name: 'Reader', invite: `${invite}1024` }),
-  [pagePath('4')]: mainPage({ name: 'Silent', invite: 'https://discord.com/oauth2/authorize?client_id=1' }),
-  [pagePath('5')]: mainPage({
-    name: 'Commands',
-    invite: 'https://discord.com/oauth2/authorize?client_id=1&scope=applications.commands',
-  }),
+  [pagePath('4')]: mainPage({ name: 'Silent', invite: authorize }),
+  [pagePath('5')]: mainPage({ name: 'Commands', invite: `${authorize}&scope=applications.commands` }),
 };
 
 describe('the comparison of bots', function () {
@@ -27,7 +21,7 @@ describe('the comparison of bots', function () {
   });
 
   const read = async (query: string): Promise<string> => {
-    const response = await fetch(`${service.address}/compare${query}`, { headers: { Accept: 'text/html' } });
+    const response = await fetch(`${service.address}/compare${query}`);
     strictEqual(response.status, 200);
     return await response.text();
   };
@@ -92,9 +86,7 @@ describe('the comparison of bots', function () {
   });
 
   it('is where the page of a bot leads', async () => {
-    const html = await (
-      await fetch(`${service.address}/bots/1`, { headers: { Accept: 'text/html' } })
-    ).text();
+    const html = await (await fetch(`${service.address}/bots/1`)).text();
     const [, path = ''] = /href="\/compare(\?bots=[^"]*)"/.exec(html) ?? [];
     match(await read(path), /Powerful/);
   });

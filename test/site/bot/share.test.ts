@@ -12,6 +12,8 @@ const files = {
   [pagePath('7', 'ar')]: translation('قيثارة', 'بوت'),
   [pagePath('8')]: mainPage({ nsfw: true }),
   [pagePath('9')]: mainPage(),
+  [pagePath('50')]: mainPage({ name: "Rook's Gambit" }),
+  [pagePath('53')]: mainPage({ name: '2048' }),
 };
 
 describe('what other sites show of a bot', () => {
@@ -61,9 +63,14 @@ describe('what other sites show of a bot', () => {
   it('is led to by an address with its name; that of several leads to a search', async () => {
     const response = await get('/bots/A-b-i?locale=ar');
     strictEqual(response.headers.get('location'), '/bots/7?locale=ar');
-    strictEqual((await get('/bots/A%20B_i')).headers.get('location'), '/bots/7');
-    strictEqual((await get('/bots/Homer')).headers.get('location'), '/?q=Homer');
-    for (const path of ['/bots/nobody', '/bots/%E2%98%83', `/bots/${'x'.repeat(2000)}`])
+    for (const [name, location] of [
+      ['A%20B_i', '/bots/7'],
+      ['rooks-gambit', '/bots/50'],
+      ['Rook%E2%80%99s%20Gambit', '/bots/50'],
+      ['Homer', '/?q=Homer'],
+    ])
+      strictEqual((await get(`/bots/${name}`)).headers.get('location'), location, name);
+    for (const path of ['/bots/nobody', '/bots/2048', '/bots/%E2%98%83', `/bots/${'x'.repeat(2000)}`])
       strictEqual((await get(path)).status, 404, path);
   });
 

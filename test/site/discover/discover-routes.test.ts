@@ -96,10 +96,8 @@ describe('a program that reads what is beside the pages', () => {
     const links = [...head.matchAll(/<link rel="(?:manifest|search|alternate)"[^>]*href="(\/[^"]+)"/g)];
     const [manifest = '', search = '', newBots = '', category = ''] = links.map(([, href]) => href);
     const { lang, description, start_url } = JSON.parse(await text(manifest)) as Record<string, unknown>;
-    deepStrictEqual(
-      [lang, description, start_url],
-      ['de', 'Finde einen Bot für deinen Server', '/?locale=de'],
-    );
+    const expected = ['de', 'Finde einen Bot für deinen Server', '/?locale=de'];
+    deepStrictEqual([lang, description, start_url], expected);
     const openSearch = parseXml(await text(search));
     strictEqual(openSearch.namespace, 'http://a9.com/-/spec/opensearch/1.1/');
     const [{ attributes } = { attributes: {} }] = childrenOf(openSearch, 'Url');
@@ -135,12 +133,9 @@ describe('a program that reads what is beside the pages', () => {
       strictEqual((await get(path, { 'If-None-Match': etag })).status, 304);
       strictEqual((await get(path)).headers.get('etag'), etag, 'the same from the response cache');
       // Feed readers request other types of XML.
-      for (const Accept of [
-        'application/rss+xml',
-        'text/xml',
-        'image/webp',
-        'application/atom+xml;type=feed',
-      ])
+      for (const Accept of 'application/rss+xml text/xml image/webp application/atom+xml;type=feed'.split(
+        ' ',
+      ))
         strictEqual((await get(path, { Accept })).status, 200, Accept);
     });
   }
@@ -161,15 +156,9 @@ describe('a program that reads what is beside the pages', () => {
   });
 
   it('reads a manifest with icons that are there, in the size it says', async () => {
-    const manifest = (await (await get('/site.webmanifest')).json()) as {
-      name: string;
-      icons: { src: string; sizes: string }[];
-    };
-    strictEqual(manifest.name, 'Botshelf');
-    deepStrictEqual(
-      manifest.icons.map(({ sizes }) => sizes),
-      ['any', '180x180', '512x512'],
-    );
+    const manifest = await text('/site.webmanifest');
+    match(manifest, /"name":"Botshelf"/);
+    deepStrictEqual(manifest.match(/(?<="sizes":")[^"]+/g), ['any', '180x180', '512x512']);
     const icon = await get('/apple-touch-icon.png', { 'Accept-Encoding': 'br, gzip' });
     strictEqual(icon.headers.get('content-encoding'), null, 'a PNG gains nothing from it');
     const touch = await sharp(Buffer.from(await icon.arrayBuffer())).metadata();

@@ -32,13 +32,7 @@ const openSitemap = (
   limits?: SitemapLimits,
   cache = new CurrentCache(),
 ): ReturnType<typeof readSitemap> =>
-  readSitemap({
-    cache,
-    collections: { all: new Map() },
-    bots,
-    baseUrl,
-    ...(limits && { limits }),
-  });
+  readSitemap({ cache, collections: { all: new Map() }, bots, baseUrl, ...(limits && { limits }) });
 
 describe('the sitemap', () => {
   it('has the pages of the site and of every bot, with the day of the last edit', async () => {
@@ -52,41 +46,11 @@ describe('the sitemap', () => {
     const root = parseXml((await bytesOf(main)).toString());
     strictEqual(root.namespace, 'http://www.sitemaps.org/schemas/sitemap/0.9');
     const urls = childrenOf(root, 'url');
-    deepStrictEqual(
-      urls.map(locOf),
-      [
-        '/',
-        '/add',
-        '/docs',
-        '/bots/7',
-        '/bots/8',
-        '/categories',
-        '/categories/fun',
-        '/categories/music',
-        '/authors/1',
-      ].map((path) => `${baseUrl}${path}`),
-    );
+    const paths = '/ /add /docs /bots/7 /bots/8 /categories /categories/fun /categories/music /authors/1';
+    strictEqual(urls.map((url) => locOf(url).replace(baseUrl, '')).join(' '), paths);
     const [seven] = urls.filter((url) => locOf(url).endsWith('/bots/7'));
     deepStrictEqual(seven && textsOf(seven, 'lastmod'), ['2023-11-14T22:13:20.000Z']);
     strictEqual(seven?.children.length, 2, 'no languages where there is one');
-  });
-
-  it('has an address for each language of a bot, and each of them names all', async () => {
-    const texts = { fr: ['Sept', 'x'], en: ['Seven', 'x'], 'zh-CN': ['七', 'x'] } as const;
-    const { main } = await openSitemap(indexOf(sampleBot('7', texts)));
-    const urls = (await urlsOf(main)).filter((url) => locOf(url).includes('/bots/'));
-    const page = `${baseUrl}/bots/7`;
-    deepStrictEqual(urls.map(locOf), [page, `${page}?locale=en`, `${page}?locale=zh-CN`]);
-    for (const url of urls)
-      deepStrictEqual(
-        childrenOf(url, 'xhtml:link').map(({ attributes }) => [attributes['hreflang'], attributes['href']]),
-        [
-          ['fr', page],
-          ['en', `${page}?locale=en`],
-          ['zh-CN', `${page}?locale=zh-CN`],
-          ['x-default', page],
-        ],
-      );
   });
 
   it('is well-formed without a single bot, and with years that no calendar has', async () => {

@@ -133,35 +133,38 @@ const listed = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', '
 const shelf = (sort: ShelfName, ids: readonly number[] = [...listed.keys()]): Shelf => {
   return { sort, bots: listed.filter((_, i) => ids.includes(i)) };
 };
-const choose = (shelves: readonly Shelf[], ...languages: string[]): string[] => {
+const choose = (shelves: readonly Shelf[], ...languages: string[]): string => {
   const known = languages as Locale[];
-  const wanted = [...known, 'fr' as Locale];
-  return chooseShelves({ shelves, featured: listed[5] }, { known, wanted }).map(
-    ({ sort, bots: chosen }) => `${sort}: ${idsOf(chosen).join(' ')}`,
+  const chosen = chooseShelves(
+    { shelves, featured: listed[5] },
+    { known, wanted: [...known, 'fr' as Locale] },
   );
+  return chosen.map(({ sort, bots }) => `${sort} ${idsOf(bots).join(' ')}`).join(', ');
 };
 
 describe('the shelves of the front page', () => {
-  it('keep their order, with bots in the languages of the reader and one other, without the featured one', () => {
-    deepStrictEqual(choose([shelf('growing')], 'en'), ['growing: 0 1 2 6 8 10']);
-    deepStrictEqual(choose([shelf('newest')], 'pt', 'ar'), ['newest: 0 3 7']);
-  });
-
-  it('have no bot twice', () => {
-    const shelves = [shelf('growing', [1, 3, 7]), shelf('newest'), shelf('edited')];
-    deepStrictEqual(choose(shelves, 'ar', 'fr'), ['growing: 1 3 7', 'newest: 0 2 9', 'edited: 4 6 8']);
-  });
-
-  it('have six bots or three, filled with others where the reader could read too few', () => {
-    deepStrictEqual(choose([shelf('growing')], 'ar', 'de'), ['growing: 0 1 2 3 4 7']);
-    deepStrictEqual(choose([shelf('newest')], 'de'), ['newest: 0 1 4']);
-    deepStrictEqual(choose([shelf('growing')]), ['growing: 0 1 2 3 4 9']);
-    deepStrictEqual(choose([shelf('growing', [0, 1, 3, 4, 7])], 'fr'), ['growing: 0 1 3']);
-    deepStrictEqual(choose([shelf('growing', [0, 1]), shelf('edited', [0, 1])], 'en'), []);
-  });
-
-  it('have all bots where there is one shelf for them', () => {
-    deepStrictEqual(choose([shelf('popular', [0, 1, 3])], 'ar'), ['popular: 0 1 3']);
-    deepStrictEqual(choose([shelf('popular', [0])], 'ar'), ['popular: 0']);
-  });
+  const noBotTwice = [shelf('growing', [1, 3, 7]), shelf('newest'), shelf('edited')];
+  for (const [what, shelves, languages, chosen] of [
+    [
+      'keep their order, in the languages of the reader and one other',
+      [shelf('growing')],
+      'en',
+      'growing 0 1 2 6 8 10',
+    ],
+    ['have bots in any of the languages of the reader', [shelf('newest')], 'pt ar', 'newest 0 3 7'],
+    ['have no bot twice', noBotTwice, 'ar fr', 'growing 1 3 7, newest 0 2 9, edited 4 6 8'],
+    ['have six bots, filled with others', [shelf('growing')], 'ar de', 'growing 0 1 2 3 4 7'],
+    ['have three bots, filled with others', [shelf('newest')], 'de', 'newest 0 1 4'],
+    ['have others alone for a reader without a language', [shelf('growing')], '', 'growing 0 1 2 3 4 9'],
+    [
+      'have three bots where there are fewer than six',
+      [shelf('growing', [0, 1, 3, 4, 7])],
+      'fr',
+      'growing 0 1 3',
+    ],
+    ['are none of fewer than three bots', [shelf('growing', [0, 1]), shelf('edited', [0, 1])], 'en', ''],
+    ['have all bots where there is one for them', [shelf('popular', [0, 1, 3])], 'ar', 'popular 0 1 3'],
+    ['have the only bot where there is one', [shelf('popular', [0])], 'ar', 'popular 0'],
+  ] as const)
+    it(what, () => strictEqual(choose(shelves, ...languages.split(' ').filter(Boolean)), chosen));
 });

@@ -27,21 +27,10 @@ function botOf(keys: Parameters<typeof sampleBot>[2] = {}, cachedImages = pictur
 }
 
 const site = testSite;
+const texts = { name: 'Homer', description: 'Answers.', locale: 'en' as Locale };
+const described = { site, ...texts, count: 156, shareCard: undefined, authors: [] };
 const metaOf = (more: Partial<DescribedBot> = {}): PageMeta =>
-  createBotMeta(
-    {
-      site,
-      bot: botOf(),
-      locale: 'en' as Locale,
-      name: 'Homer',
-      description: 'Answers.',
-      count: 156,
-      shareCard: undefined,
-      authors: [],
-      ...more,
-    },
-    'Fun bots',
-  );
+  createBotMeta({ ...described, bot: botOf(), ...more }, 'Fun bots');
 const listMeta = (query: Partial<FrontQuery>): PageMeta =>
   createListMeta({
     site,
@@ -110,39 +99,36 @@ describe('the head of a page', () => {
   });
 
   describe('of a bot', () => {
-    it('has its title, description and cover for previews of a link', () => {
+    it('has its title and description for previews of a link', () => {
       const tags = tagsOf(metaOf());
-      deepStrictEqual(
-        ['description', 'og:title', 'og:description', 'og:url', 'og:image', 'og:locale', 'twitter:card'].map(
-          (name) => contentOf(tags, name),
-        ),
-        [
-          'Answers.',
-          'Homer',
-          'Answers.',
-          `${baseUrl}/bots/42`,
-          `${baseUrl}/appdata/c.webp`,
-          'en_US',
-          'summary_large_image',
-        ],
-      );
+      for (const [name, content] of Object.entries({
+        description: 'Answers.',
+        'og:title': 'Homer',
+        'og:description': 'Answers.',
+        'og:url': `${baseUrl}/bots/42`,
+        'og:locale': 'en_US',
+      }))
+        strictEqual(contentOf(tags, name), content, name);
     });
 
-    it('has its share card where there is no cover, which is wide too', () => {
-      const shareCard = `${baseUrl}/bots/42/card.png?locale=en&v=1`;
-      const tags = tagsOf(metaOf({ shareCard, bot: botOf({}, { ...pictures, cover: null }) }));
-      strictEqual(contentOf(tags, 'og:image'), shareCard);
-      strictEqual(contentOf(tags, 'twitter:card'), 'summary_large_image');
-      strictEqual(contentOf(tagsOf(metaOf({ shareCard })), 'og:image'), `${baseUrl}/appdata/c.webp`);
-    });
-
-    it('has the avatar where no images are made, and no picture where there is neither', () => {
-      const withAvatar = tagsOf(metaOf({ bot: botOf({}, { ...pictures, cover: null }) }));
-      strictEqual(contentOf(withAvatar, 'og:image'), `${baseUrl}/appdata/a.webp`);
-      strictEqual(contentOf(withAvatar, 'twitter:card'), 'summary');
-      const without = tagsOf(metaOf({ bot: botOf({}, { avatar: null, cover: null, preview: [] }) }));
-      strictEqual(contentOf(without, 'og:image'), undefined);
-    });
+    const shareCard = `${baseUrl}/bots/42/card.png?locale=en&v=1`;
+    const cover = `${baseUrl}/appdata/c.webp`;
+    const noCover = { bot: botOf({}, { ...pictures, cover: null }) };
+    const noPicture = { bot: botOf({}, { avatar: null, cover: null, preview: [] }) };
+    for (const [what, meta, image, card] of [
+      ['its cover', {}, cover, 'summary_large_image'],
+      ['its cover, not its share card', { shareCard }, cover, 'summary_large_image'],
+      ['its share card where it has no cover', { ...noCover, shareCard }, shareCard, 'summary_large_image'],
+      ['its avatar where no images are made', noCover, `${baseUrl}/appdata/a.webp`, 'summary'],
+      ['no picture where it has none', noPicture, undefined, 'summary'],
+    ] as const)
+      it(`has ${what} for previews of a link`, () => {
+        const tags = tagsOf(metaOf(meta));
+        deepStrictEqual(
+          ['og:image', 'twitter:card'].map((name) => contentOf(tags, name)),
+          [image, card],
+        );
+      });
 
     it('has no picture of a bot for adults anywhere, as a chat would show it to anyone', () => {
       const meta = metaOf({ bot: botOf({ nsfw: true }) });
@@ -206,24 +192,14 @@ describe('the head of a page', () => {
     it('has the way to the page', () => {
       const items = dataOf(tagsOf(metaOf()), 'BreadcrumbList')?.['itemListElement'] as Data[];
       deepStrictEqual(
-        items.map(({ position, name, item }) => [position, name, item]),
-        [
-          [1, 'Botshelf', `${baseUrl}/`],
-          [2, 'Fun bots', `${baseUrl}/categories/fun`],
-          [3, 'Homer', `${baseUrl}/bots/42`],
-        ],
+        items.map(({ position, name, item }) => `${String(position)} ${String(name)} ${String(item)}`),
+        [`1 Botshelf ${baseUrl}/`, `2 Fun bots ${baseUrl}/categories/fun`, `3 Homer ${baseUrl}/bots/42`],
       );
     });
 
     it('reads back any text of a bot as it is, and none ends the data', () => {
-      const hostile = fc.constantFrom(
-        '</script><script>alert(1)</script>',
-        '<!--<script>',
-        ']]>',
-        '"><img src=x>',
-        '\u2028',
-        '&lt;/script&gt;',
-      );
+      const ends = ['</script><script>alert(1)</script>', '<!--<script>', ']]>', '"><img src=x>'];
+      const hostile = fc.constantFrom(...ends, '\u2028', '&lt;/script&gt;');
       const text = fc.oneof(hostile, fc.string());
       fc.assert(
         fc.property(text, text, (name, description) => {
@@ -231,10 +207,8 @@ describe('the head of a page', () => {
           const data = dataOf(tags, 'SoftwareApplication');
           deepStrictEqual([data?.['name'], data?.['description']], [name, description]);
           const scripts = tags.filter((tag) => tag.name === 'script');
-          deepStrictEqual(
-            scripts.map(({ attributes }) => attributes),
-            [{ type: 'application/ld+json' }, { type: 'application/ld+json' }],
-          );
+          strictEqual(scripts.length, 2);
+          for (const { attributes } of scripts) deepStrictEqual(attributes, { type: 'application/ld+json' });
           strictEqual(contentOf(tags, 'og:title'), name);
         }),
       );

@@ -6,83 +6,72 @@ const linksOf = (remote: string, branch = 'main', prefix = ''): ReturnType<typeo
   createRepositoryLinks({ remote, branch, prefix });
 
 describe('links to the Git host', () => {
-  for (const remote of [
-    'https://github.com/o/r.git',
-    'https://github.com/o/r',
-    'https://github.com/o/r/',
-    'git@github.com:o/r.git',
-    'ssh://git@github.com/o/r.git',
-    'ssh://git@github.com:22/o/r',
-    'git://github.com/o/r.git',
-  ]) {
-    it(`come from ${remote}`, () => strictEqual(linksOf(remote)?.home, 'https://github.com/o/r'));
-  }
-
-  it('never carry the credentials of a remote', () =>
-    strictEqual(linksOf('https://me:ghp_secret@github.com/o/r.git')?.edit(path).includes('secret'), false));
-
-  it('lead to the editor and the history of a file on GitHub', () => {
-    const links = linksOf('git@github.com:o/r.git', 'release/1.x', 'catalogue/');
-    strictEqual(links?.edit(path), `https://github.com/o/r/edit/release/1.x/catalogue/${path}`);
-    strictEqual(links.history(path), `https://github.com/o/r/commits/release/1.x/catalogue/${path}`);
+  it('come from the address of the remote, in whatever form, and never carry its credentials', () => {
+    for (const remote of [
+      'https://github.com/o/r.git',
+      'https://github.com/o/r',
+      'https://github.com/o/r/',
+      'https://me:ghp_secret@github.com/o/r.git',
+      'git@github.com:o/r.git',
+      'ssh://git@github.com/o/r.git',
+      'ssh://git@github.com:22/o/r',
+      'git://github.com/o/r.git',
+    ])
+      strictEqual(linksOf(remote)?.edit(path), `https://github.com/o/r/edit/main/${path}`, remote);
+    strictEqual(linksOf('git@github.com:o/r.git')?.home, 'https://github.com/o/r');
   });
 
-  it('lead to the editor and the history of a file on GitLab, in a group of groups', () => {
-    const links = linksOf('https://gitlab.example.org/a/b/r.git');
-    strictEqual(links?.edit(path), `https://gitlab.example.org/a/b/r/-/edit/main/${path}`);
-    strictEqual(links.history(path), `https://gitlab.example.org/a/b/r/-/commits/main/${path}`);
-    strictEqual(links.commit('1a'), 'https://gitlab.example.org/a/b/r/-/commit/1a');
-  });
-
-  for (const host of ['codeberg.org', 'gitea.example.org', 'forgejo.example.org']) {
-    it(`lead to the editor and the history of a file on ${host}`, () => {
-      const links = linksOf(`https://${host}/o/r.git`);
-      strictEqual(links?.edit(path), `https://${host}/o/r/_edit/main/${path}`);
-      strictEqual(links.history(path), `https://${host}/o/r/commits/branch/main/${path}`);
-      deepStrictEqual(links.create(path, 'a & b'), {
-        href: `https://${host}/o/r/_new/main?filename=${encodeURIComponent(path)}&value=a+%26+b`,
-        filled: true,
-      });
+  const name = encodeURIComponent(path);
+  for (const [home, edit, history, commit, create] of [
+    ['github.com/o/r', 'edit/main', 'commits/main', 'commit', `new/main?filename=${name}&value=a+%26+b`],
+    ['gitlab.com/a/b/r', '-/edit/main', '-/commits/main', '-/commit', `-/new/main?file_name=${name}`],
+    ...['codeberg.org/o/r', 'gitea.example.org/o/r', 'forgejo.example.org/o/r'].map((home) => {
+      const create = `_new/main?filename=${name}&value=a+%26+b`;
+      return [home, '_edit/main', 'commits/branch/main', 'commit', create] as const;
+    }),
+  ] as const)
+    it(`lead to the editor, the history, a commit and a new file on ${home}`, () => {
+      const links = linksOf(`https://${home}.git`);
+      const at = (end: string): string => `https://${home}/${end}`;
+      deepStrictEqual(
+        [links?.edit(path), links?.history(path), links?.commit('1a'), links?.create(path, 'a & b')],
+        [
+          ...[edit, history].map((end) => at(`${end}/${path}`)),
+          at(`${commit}/1a`),
+          { href: at(create), filled: create.includes('value') },
+        ],
+      );
     });
-  }
 
-  it('open a new file on GitHub, filled in', () => {
-    const link = linksOf('git@github.com:o/r.git')?.create(path, '---\n{}\n---\n\na & b = c # d');
-    const { pathname, searchParams } = new URL(link?.href ?? '');
-    strictEqual(pathname, '/o/r/new/main');
-    strictEqual(searchParams.get('filename'), path);
-    strictEqual(searchParams.get('value'), '---\n{}\n---\n\na & b = c # d');
-  });
-
-  it('open a new file with its name only on GitLab, and where the text is too long for an address', () => {
-    const name = encodeURIComponent(path);
-    deepStrictEqual(linksOf('git@github.com:o/r.git')?.create(path, 'x'.repeat(9000)), {
+  it('open a new file on GitHub, filled in, but not where the text is too long for an address', () => {
+    const links = linksOf('git@github.com:o/r.git');
+    const text = '---\n{}\n---\n\na & b = c # d';
+    strictEqual(new URL(links?.create(path, text).href ?? '').searchParams.get('value'), text);
+    deepStrictEqual(links?.create(path, 'x'.repeat(9000)), {
       href: `https://github.com/o/r/new/main?filename=${name}`,
       filled: false,
     });
-    deepStrictEqual(linksOf('git@gitlab.com:o/r.git')?.create(path, 'text'), {
-      href: `https://gitlab.com/o/r/-/new/main?file_name=${name}`,
-      filled: false,
-    });
   });
 
-  for (const [host, name] of [
+  it('have the branch and the folder of the catalogue, and escape what is in a path', () => {
+    const links = linksOf('git@github.com:o/r.git', 'release/1.x', 'catalogue/');
+    strictEqual(links?.history(path), `https://github.com/o/r/commits/release/1.x/catalogue/${path}`);
+    strictEqual(
+      linksOf('git@github.com:o/r.git', 'a#b?c', '"x"/')?.edit(path),
+      `https://github.com/o/r/edit/a%23b%3Fc/%22x%22/${path}`,
+    );
+  });
+
+  for (const [host, called] of [
     ['github.com', 'GitHub'],
     ['gitlab.example.org', 'GitLab'],
     ['codeberg.org', 'Codeberg'],
     ['git.forgejo.example.org', 'Forgejo'],
     ['gitea.com', 'Gitea'],
     ['git.example.org', null],
-  ] as const) {
-    it(`call the host ${host} ${name ?? 'nothing'}`, () =>
-      strictEqual(linksOf(`https://${host}/o/r.git`)?.host, name));
-  }
-
-  it('escape what is in a path', () =>
-    strictEqual(
-      linksOf('git@github.com:o/r.git', 'a#b?c', '"x"/')?.edit(path),
-      `https://github.com/o/r/edit/a%23b%3Fc/%22x%22/${path}`,
-    ));
+  ] as const)
+    it(`call the host ${host} ${called ?? 'nothing'}`, () =>
+      strictEqual(linksOf(`https://${host}/o/r.git`)?.host, called));
 
   for (const remote of [
     '/srv/git/catalogue.git',
@@ -93,9 +82,8 @@ describe('links to the Git host', () => {
     'javascript:alert(1)//github.com/o/r',
     'ext::sh -c touch% x',
     '',
-  ]) {
+  ])
     it(`are not made up for ${JSON.stringify(remote)}`, () => strictEqual(linksOf(remote), null));
-  }
 });
 
 describe('the links that settings name', () => {
