@@ -17,6 +17,7 @@ import {
 import { packageFolder } from '../support/clone.ts';
 import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
+import { withProposals } from '../support/replica.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -75,18 +76,8 @@ describe('docs/api.md', function () {
     const token = await issueTestToken(root, '190519304972663312');
     const other = await issueTestToken(root, '233904118750642176');
     env = { PATH: process.env['PATH'] ?? '', token, other };
-    service = await startTestService(
-      {},
-      {
-        root,
-        env: {
-          BOTSHELF_BAD_TOKEN_LIMIT: '20',
-          BOTSHELF_OAUTH_PROVIDER: 'discord',
-          BOTSHELF_OAUTH_CLIENT_ID: '1',
-          BOTSHELF_OAUTH_CLIENT_SECRET: 'a secret',
-        },
-      },
-    );
+    const settings = { ...withProposals, BOTSHELF_BAD_TOKEN_LIMIT: '20' };
+    service = await startTestService({}, { root, env: settings });
   });
 
   const atService = (code: string): string =>

@@ -16,7 +16,7 @@ import { updateRequest } from '../support/update-request.ts';
 
 interface Program {
   readonly document: string;
-  readonly language: 'js' | 'python' | 'html';
+  readonly language: 'js' | 'python';
   /** The number of the block among those of its language. */
   readonly number: number;
   /** The output for the catalogue at first, and after the restart. */
@@ -34,8 +34,7 @@ const programs: readonly Program[] = [
   { document: 'api', language: 'python', number: 1, first: posted, last: postedAgain },
   { document: 'consumers', language: 'js', number: 0, first: /^1 counts$/m, last: /^2 counts$/m },
   { document: 'consumers', language: 'js', number: 1, first: /^2 bots$/m, last: /^3 bots$/m },
-  // The page is shown once. The other one needs a browser: test/browser/consumers.test.ts.
-  { document: 'consumers', language: 'html', number: 1, first: /^Lisa$/m, last: /^Lisa$/m },
+  // The pages need a browser: test/browser/consumers.test.ts.
 ];
 
 /** The responses of proxies while a service restarts, and then of the service itself. */
@@ -45,13 +44,6 @@ const restartFaults = [
   { status: 503, headers: { 'Retry-After': 'Thu, 26 Nov 2026 05:00:00 GMT' } },
   { status: 503, headers: { 'Content-Type': 'application/problem+json', 'Retry-After': '0' }, body: '{}' },
 ] as const;
-
-/** As much of a browser as the page needs: prints the entries of a list. */
-const browser = `
-const show = ({ textContent }) => console.log(textContent);
-const createElement = () => ({ prepend: show, append: show, appendChild: (child) => child });
-globalThis.document = { createElement, querySelector: createElement };
-`;
 
 describe('the programs of the documents', () => {
   const { folder: root } = testRepository({
@@ -168,8 +160,5 @@ function codeOf({ document, language, number }: Program): string {
   const codes = [
     ...textOf(`docs/${document}`).matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm')),
   ];
-  const code = (codes[number]?.[1] ?? '').replace(/seconds = \d+/, 'seconds = 0.1');
-  return language === 'html'
-    ? browser + (/<script type="module">([^]*)<\/script>/.exec(code)?.[1] ?? '')
-    : code;
+  return (codes[number]?.[1] ?? '').replace(/seconds = \d+/, 'seconds = 0.1');
 }

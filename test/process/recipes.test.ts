@@ -9,6 +9,7 @@ import { packageFolder } from '../support/clone.ts';
 import { botshelf } from '../support/command-line.ts';
 import { freePort } from '../support/loopback.ts';
 import { proposalSettings } from '../support/proposals.ts';
+import { withProposals } from '../support/replica.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
@@ -44,17 +45,7 @@ describe('the recipes for operators', () => {
     const { jobs } = parseYaml(textOf('docs/put-page.yml')) as Workflow;
     const script = jobs.page.steps.flatMap(({ run = [] }) => run).join('');
     const repository = testRepository({ [pagePath('1')]: mainPage(), 'botshelf.json': proposalSettings });
-    const { address } = await startTestService(
-      {},
-      {
-        root: repository.folder,
-        env: {
-          BOTSHELF_OAUTH_PROVIDER: 'discord',
-          BOTSHELF_OAUTH_CLIENT_ID: '1',
-          BOTSHELF_OAUTH_CLIENT_SECRET: 'a secret',
-        },
-      },
-    );
+    const { address } = await startTestService({}, { root: repository.folder, env: withProposals });
     const cwd = tempFolder();
     const run = async (readme: string): Promise<string> => {
       writeFileSync(join(cwd, 'README.md'), readme);
@@ -107,11 +98,6 @@ describe('the recipes for operators', () => {
     match(service, /^Type=notify$/m);
     match(service, /^Restart=on-failure\nRestartSec=10$/m);
     doesNotMatch(service, /^RestartPreventExitStatus=/m);
-  });
-
-  it('have every command with settings from a file read that with --env-file', () => {
-    const documents = readdirSync(join(packageFolder, 'docs')).filter((name) => name.endsWith('.md'));
-    for (const name of documents) doesNotMatch(textOf(`docs/${name}`), /\benv \$\(/, name);
   });
 
   it('have a unit that makes a backup, and a timer for it', async () => {

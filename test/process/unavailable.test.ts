@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { codeOf } from '../../src/lib/errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/loopback.ts';
+import { countsOf } from '../support/posted-counts.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { mainFile } from '../support/command-line.ts';
@@ -85,8 +86,7 @@ describe('a service that cannot write', () => {
     const limit = (size: string): void =>
       void execFileSync('prlimit', ['--pid', String(service.process.pid), `--fsize=${size}:unlimited`]);
     const post = poster(service.request, token);
-    const latest = async ({ request }: TestService): Promise<number> =>
-      (await request('/api/v2/bots/1/counts')).json.at(-1).count;
+    const latest = async ({ address }: TestService): Promise<unknown> => (await countsOf(address)).get('1');
     strictEqual((await post({ count: 1 })).status, 200);
     // The first count is committed immediately, and the next one begins a new file.
     await eventually(() => deepStrictEqual(readdirSync(join(folder, 'var/journal')), []));
@@ -165,16 +165,9 @@ describe('a service that cannot write', () => {
       const token = await issueTestToken(folder, '1');
       const script =
         'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$1" "$2" serve';
-      const service = await startServiceProcess(folder, { BOTSHELF_VAR: join(tempFolder(), 'var') }, [
-        'unshare',
-        '-Urm',
-        'sh',
-        '-c',
-        script,
-        folder,
-        process.execPath,
-        mainFile,
-      ]);
+      const shell = ['sh', '-c', script, folder, process.execPath, mainFile];
+      const env = { BOTSHELF_VAR: join(tempFolder(), 'var') };
+      const service = await startServiceProcess(folder, env, ['unshare', '-Urm', ...shell]);
       const request = requester(service);
       const { parts } = (await request('/readyz')).json;
       match(parts.repository.faults.join(), /repository is on a read-only file system .* mount it writable$/);
@@ -265,27 +258,22 @@ describe('a service that reads its catalogue', () => {
   it('opens its main port when it is ready, if probes have a port of their own', async () => {
     const probes = String(await freePort());
     const { port, goOn } = await startHeldUp('index.snapshot', { BOTSHELF_PROBE_PORT: probes });
-    const both = async (): Promise<unknown[]> => [
-      await statusOf(probes, '/readyz'),
-      await statusOf(port, '/'),
-    ];
     await lives(probes);
-    deepStrictEqual(await both(), [503, 'ECONNREFUSED']);
+    deepStrictEqual([await statusOf(probes, '/readyz'), await statusOf(port, '/')], [503, 'ECONNREFUSED']);
     await goOn();
-    deepStrictEqual(await both(), [200, 200]);
+    deepStrictEqual([await statusOf(probes, '/readyz'), await statusOf(port, '/')], [200, 200]);
   });
 
   it('responds to probes, and 503 to the rest until counts and tokens are read', async () => {
     const { folder, port, goOn } = await startHeldUp('journal/000000000001.ndjson');
     const post = updateRequest(await issueTestToken(folder, '1'), { count: 1 });
-    const all = async (): Promise<unknown[]> => [
-      await statusOf(port, '/readyz'),
-      await statusOf(port, '/'),
-      await statusOf(port, '/api/v2/bots/1', post),
-    ];
+    const have = async (status: number): Promise<void> => {
+      for (const [path, init] of [['/readyz'], ['/'], ['/api/v2/bots/1', post]] as const)
+        strictEqual(await statusOf(port, path, init), status, path);
+    };
     await lives(port);
-    deepStrictEqual(await all(), [503, 503, 503]);
+    await have(503);
     await goOn();
-    deepStrictEqual(await all(), [200, 200, 200]);
+    await have(200);
   });
 });
