@@ -1,10 +1,8 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { mainFile } from '../support/command-line.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 
@@ -45,22 +43,5 @@ describe('botshelf in a process of its own', () => {
         ]);
     for (const version of ['20.19.0', '21.0.0', '26.1.0'])
       deepStrictEqual(run('bin/check-node.js', version), [0, '', '']);
-  });
-
-  it('loads no command to explain itself', () => {
-    const copy = tempFolder();
-    const source = join(top, 'dist/src');
-    const needed = [
-      'app/config app/version bot/clock bot/id bot/locale bot/schemas bot/token catalogue/page/layout',
-      'catalogue/lists/parameters commands/add-commands commands/output git/hosts git/run-git login/session',
-      'login/settings main',
-    ].flatMap((names) => names.split(' '));
-    for (const file of ['lib', ...needed.map((name) => `${name}.js`)])
-      cpSync(join(source, file), join(copy, 'dist/src', file), { recursive: true });
-    cpSync(join(top, 'package.json'), join(copy, 'package.json'));
-    symlinkSync(join(top, 'node_modules'), join(copy, 'node_modules'));
-    const help = (file: string): string =>
-      spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' }).stdout;
-    strictEqual(help(join(copy, 'dist/src/main.js')), help(mainFile));
   });
 });

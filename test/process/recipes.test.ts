@@ -191,17 +191,4 @@ describe('the workflows of the project', () => {
       deepStrictEqual(JSON.parse(readFileSync(join(cwd, path), 'utf8')), { ...before, repository });
     }
   });
-
-  it('publish a version and the clients that were built and tested, and attach the package and its list of libraries', () => {
-    const jobs = Object.fromEntries(jobsOf('release.yml'));
-    const commandsOf = (job: string): string => jobs[job]?.steps.map(({ run = '' }) => run).join('\n') ?? '';
-    const needed = ['npm', 'pypi', 'github'].map((job) => String(jobs[job]?.needs));
-    deepStrictEqual(needed, ['test,build', 'test,build', 'npm,pypi']);
-    match(commandsOf('build'), /^npm run -s sbom > release\/botshelf\.cdx\.json$/m);
-    match(commandsOf('build'), /^npm pack --pack-destination release$/m);
-    match(commandsOf('npm'), /^npm publish \.\/botshelf-\*\.tgz /m);
-    match(commandsOf('npm'), /\|\| npm publish \.\/client\/\*\.tgz /m);
-    ok(jobs['pypi']?.steps.some(({ uses }) => uses?.startsWith('pypa/gh-action-pypi-publish@')));
-    match(commandsOf('github'), /^gh release create .* botshelf-\*\.tgz botshelf\.cdx\.json$/m);
-  });
 });

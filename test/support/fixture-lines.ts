@@ -27,3 +27,8 @@ export function readCases(name: string): Case[] {
     }
   return cases;
 }
+
+/** Returns the text of an input, which is in quotes, as JSON, where it has several lines. */
+export function unquote(input: string): string {
+  return input.startsWith('"') ? (JSON.parse(input) as string) : input;
+}

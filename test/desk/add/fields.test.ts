@@ -1,21 +1,11 @@
 import { strictEqual } from 'node:assert/strict';
 import { mainFields, withSchemes } from '../../../src/desk/add/fields.ts';
+import { readCases, unquote } from '../../support/fixture-lines.ts';
 
 describe('a link in the form', () => {
-  for (const [text, link] of [
-    ['example.org', 'https://example.org'],
-    [' example.org/invite?a=b ', 'https://example.org/invite?a=b'],
-    ['example.org:8080/a', 'https://example.org:8080/a'],
-    ['https://example.org/a', 'https://example.org/a'],
-    ['http://example.org/a', 'http://example.org/a'],
-    ['javascript:alert(1)', 'javascript:alert(1)'],
-    ['mailto:a@example.org', 'mailto:a@example.org'],
-    ['a@example.org', 'a@example.org'],
-    ['homer', 'homer'],
-  ] as const) {
-    it(`${JSON.stringify(text)} becomes ${JSON.stringify(link)}`, () =>
-      strictEqual(withSchemes(mainFields, { invite: text }).invite, link));
-  }
+  for (const { input, expected } of readCases('form-links'))
+    it(`${input} becomes ${expected[0]}`, () =>
+      strictEqual(withSchemes(mainFields, { invite: unquote(input) }).invite, expected[0]));
 
   it('is one of several, one per line', () =>
     strictEqual(

@@ -134,10 +134,7 @@ describe('GET /api/v2/changes', () => {
     });
     const second = new EventReader(`${service.address}${path}?since=${start}`, first.lastId);
     await eventually(() => strictEqual(second.events.length, 3));
-    deepStrictEqual(
-      second.events.map(({ data }) => JSON.parse(data).bot),
-      ['7', '8', '9'],
-    );
+    strictEqual(second.events.map(({ data }) => JSON.parse(data).bot).join(' '), '7 8 9');
     await eventually(() => strictEqual(second.lastId, edited));
     second.close();
   });

@@ -2,6 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/s
 import type { CatalogueChanges } from '../../../schemas/types.ts';
 import { eventually } from '../../support/eventually.ts';
 import { EventReader } from '../../support/event-reader.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -154,23 +155,10 @@ describe('a guess of a route', () => {
       match(json.detail, counts);
     });
 
-  for (const [path, advice] of [
-    ['/api/v2/bots/search?q=music', /search with \/api\/v2\/bots\?q=WORDS$/],
-    ['/api/search?q=music', /search with \/api\/v2\/bots\?q=WORDS$/],
-    ['/api/v2/bot/7', /the bot is at \/api\/v2\/bots\/7$/],
-    ['/api/bots/7/votes', /the bot is at \/api\/v2\/bots\/7$/],
-    ['/api/bots', /the lists of bots are at \/api\/v2\/bots and /],
-    ['/api/v1/bots/7/commands', /put commands to PUT \/api\/v2\/bots\/7\/commands, read them there$/],
-    ['/api/v2/bots/7/page', /put pages to PUT \/api\/v2\/bots\/7\/pages\/en$/],
-    ['/api/users/42', /authors are at \/api\/v2\/authors\/42, their bots at \/api\/v2\/bots\?author=42$/],
-    ['/api/v2/tags', /categories are at \/api\/v2\/categories, /],
-    ['/api/v2/bots/7/export', /all bots are at \/api\/v2\/export\.ndjson$/],
-    ['/swagger.json', /the OpenAPI document is at \/api\/openapi\.json$/],
-  ] as const)
-    it(`gets a 404 that names the route: ${path}`, async () => {
-      const { status, json } = await service.request(path);
-      strictEqual(status, 404);
-      match(json.detail, advice);
+  for (const { input, expected } of readCases('route-guesses'))
+    it(`gets a 404 that names the route: ${input}`, async () => {
+      const { status, json } = await service.request(input);
+      deepStrictEqual([status, json.detail], [404, expected[0]]);
     });
 });
 

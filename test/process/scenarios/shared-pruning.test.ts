@@ -30,10 +30,7 @@ describe('pruning the history of a shared state', () => {
       strictEqual(commitsOf(each), 3);
       strictEqual(each.clone.git('rev-parse', state), shared.git('rev-parse', state));
       const counts = [1, 2, 3].map((id) => each.clone.git('show', `${state}:00/0${id}.json`));
-      deepStrictEqual(
-        counts.map((text) => /"count":(\d)/.exec(text)?.[1]),
-        ['6', '9', '8'],
-      );
+      strictEqual(counts.map((text) => /"count":(\d)/.exec(text)?.[1]).join(' '), '6 9 8');
     }
     await b.count(2, 10);
     await b.round();

@@ -58,10 +58,7 @@ describe('the sitemap', () => {
     strictEqual((await urlsOf(none.main)).length, 3);
     const far = indexOf(sampleBot('7', undefined, { edited: 8_640_000_000_000_000 }));
     const urls = await urlsOf((await openSitemap(far)).main);
-    deepStrictEqual(
-      urls.flatMap((url) => textsOf(url, 'lastmod')),
-      ['9999-12-31T23:59:59.000Z'],
-    );
+    strictEqual(urls.flatMap((url) => textsOf(url, 'lastmod')).join(' '), '9999-12-31T23:59:59.000Z');
   });
 
   it('is cut into compressed parts within the limits, and an index names them all', async () => {

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { formatFrontPath, isFront, readFrontQuery, sortOf } from '../../../src/site/front/front-query.ts';
+import { fixtureLines, readCases } from '../../support/fixture-lines.ts';
 
 describe('the query of a list page', () => {
   const read = (text: string): ReturnType<typeof readFrontQuery> =>
@@ -19,23 +20,7 @@ describe('the query of a list page', () => {
   });
 
   it('ignores invalid values', () => {
-    for (const text of [
-      'sort=no',
-      'sort=toString',
-      'sort=relevance',
-      'page=0',
-      'page=-1',
-      'page=1e3',
-      'page=9999999',
-      'nsfw=yes',
-      'language=!',
-      'source=closed',
-      'active=1d',
-      'administrator=true',
-      'q=%20',
-      'view=cards',
-    ])
-      deepStrictEqual(read(text), read(''), text);
+    for (const text of fixtureLines('front-queries-ignored.txt')) deepStrictEqual(read(text), read(''), text);
   });
 
   it('cuts long searches', () => {
@@ -43,22 +28,10 @@ describe('the query of a list page', () => {
   });
 
   it('has an address that is read as the same query, without the defaults', () => {
-    for (const [text, path] of [
-      ['', '/'],
-      ['page=1&nsfw=false', '/'],
-      ['sort=popular', '/?sort=popular'],
-      ['sort=popular&page=2', '/?page=2'],
-      ['sort=name&q=a%26b&nsfw=true&page=3', '/?q=a%26b&sort=name&nsfw=true&page=3'],
-      ['q=a&sort=relevance', '/?q=a'],
-      ['page=2&view=rows&source=open', '/?source=open&view=rows&page=2'],
-      ['administrator=false&q=a', '/?q=a&administrator=false'],
-      [
-        'nsfw=true&active=7d&verified=true&source=open&language=pt-br',
-        '/?language=pt-BR&source=open&verified=true&active=7d&nsfw=true',
-      ],
-    ] as const) {
-      strictEqual(formatFrontPath(read(text)), path);
-      strictEqual(formatFrontPath(read(path.replace(/^.*\?|^\/$/, ''))), path);
+    for (const { input, expected } of readCases('front-paths')) {
+      const text = input.slice(1);
+      strictEqual(formatFrontPath(read(text)), expected[0]);
+      strictEqual(formatFrontPath(read((expected[0] ?? '').replace(/^.*\?|^\/$/, ''))), expected[0]);
     }
     strictEqual(
       formatFrontPath(readFrontQuery(new URLSearchParams('page=2'), 'music')),

@@ -2,28 +2,20 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { type Locale, chooseLocale, directionOf, findLanguages } from '../../../src/bot/locale.ts';
 import { createLanguageNames, formatOwnName } from '../../../src/site/language/messages.tsx';
 import { parseLanguageRanges, listWantedRanges } from '../../../src/site/language/languages.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 
 const available = ['en', 'fr', 'pt-BR', 'zh-Hant-TW'] as Locale[];
 const choose = (requested: string | undefined, accepted = ''): string | undefined =>
   chooseLocale(available, listWantedRanges(requested, accepted));
 
 describe('the language of a page', () => {
-  for (const [what, requested, accepted, locale] of [
-    ['the one that the address asks for', 'fr', 'en', 'fr'],
-    ['found in any case', 'FR', '', 'fr'],
-    ['the best that the browser asks for, by weight', undefined, 'de, en;q=0.5, fr;q=0.9', 'fr'],
-    ['found by a longer tag (RFC 4647, look-up)', undefined, 'fr-CA', 'fr'],
-    ['found by a tag with a script', undefined, 'zh-Hant-TW-x-private', 'zh-Hant-TW'],
-    ['a regional form if there is no other', undefined, 'pt', 'pt-BR'],
-    ['never one of weight 0', undefined, 'fr;q=0', 'en'],
-    ['the default if all are welcome', undefined, '*, fr;q=0.1', 'en'],
-    ['the default if none is there', 'xx', 'ja', 'en'],
-  ] as const)
-    it(`is ${what}`, () => strictEqual(choose(requested, accepted), locale));
-  for (const junk of ['', ';;;', 'q=1', '\u0000', '-', 'a'.repeat(5000), 'en-'.repeat(200), ',,,;q=x']) {
+  for (const { title, input, expected } of readCases('page-languages')) {
+    const [requested, accepted] = input.split(' | ').map((text) => (text === '-' ? undefined : text));
+    it(`is ${title}`, () => strictEqual(choose(requested, accepted), expected[0]));
+  }
+  for (const junk of ['', ';;;', 'q=1', '\u0000', '-', 'a'.repeat(5000), 'en-'.repeat(200), ',,,;q=x'])
     it(`is the default for ${JSON.stringify(junk.slice(0, 20))}`, () =>
       strictEqual(choose(junk, junk), 'en'));
-  }
   it('keeps the order of ranges of one weight', () =>
     deepStrictEqual(parseLanguageRanges('de, fr ;q=0.5, en'), ['de', 'en', 'fr']));
   it('is one of the catalogue, however many ways there are to ask for it', () => {

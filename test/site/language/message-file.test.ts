@@ -1,10 +1,11 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
 import { readStrictJson } from '../../../src/lib/json.ts';
 import { localesFolder } from '../../../src/catalogue/settings/settings.ts';
 import { type MessageTexts, parseMessages } from '../../../src/site/language/messages.tsx';
+import { readCases } from '../../support/fixture-lines.ts';
 
 function read(name: string): MessageTexts {
   const json = readStrictJson(readFileSync(`${localesFolder}/${name}`, 'utf8'), name);
@@ -91,32 +92,9 @@ describe('a message', () => {
     return faults.join('\n');
   };
 
-  const wrong: Readonly<Record<string, readonly [MessageTexts, RegExp]>> = {
-    'that lacks a placeholder': [
-      { page: 'Strona' },
-      /pl\.json: "page" lacks the placeholder \{page, number\}/,
-    ],
-    'that writes a number as it is': [{ page: 'Strona {page}' }, /lacks the placeholder \{page, number\}/],
-    'with a placeholder that English does not have': [
-      { plain: 'Boty {name}' },
-      /has \{name\}, which English does not have/,
-    ],
-    'that lacks a plural category of its language': [
-      { found: '{count, plural, one {# bot} other {# bota}} dla {query}' },
-      /plural categories for \{count\}.*write few, many, one, other/,
-    ],
-    'with a plural category that its language does not have': [
-      { found: '{count, plural, zero {x} one {#} few {#} many {#} other {#}} {query}' },
-      /plural categories/,
-    ],
-    'that is not closed': [{ plain: 'Boty {' }, /is not in ICU MessageFormat/],
-    'that is empty': [{ plain: ' ' }, /is not a text/],
-    'that is not a text': [{ plain: ['Boty'] }, /is not a text/],
-    'with a key that English does not have': [{ other: 'Boty' }, /is not a key of locales\/en\.json/],
-    'with the name of a property of every object': [{ constructor: 'Boty' }, /is not a key/],
-  };
-  for (const [name, [texts, reason]] of Object.entries(wrong))
-    it(`${name} is a fault, and is not used`, () => match(faultsOf(texts), reason));
+  for (const { title, input, expected } of readCases('message-faults'))
+    it(`${title} is a fault, and is not used`, () =>
+      strictEqual(faultsOf(JSON.parse(input) as MessageTexts), expected.join('\n')));
 
   it('that its file lacks is named', () => {
     deepStrictEqual(parseMessages('pl' as Locale, { plain: 'Boty' }, english).missing, ['found', 'page']);
