@@ -202,14 +202,6 @@ needs('chromium', describe)('the forms', function () {
     await page.getByRole('link', { name: 'Neu beginnen' }).click();
     await page.locator('#restored').waitFor({ state: 'hidden' });
     strictEqual(await page.locator('#invite').inputValue(), '');
-    const plain = await open(`/bots/${homer}?locale=fr`, { javaScriptEnabled: false });
-    await plain.locator('a[href*="/edit"]').click();
-    strictEqual(await plain.locator('#category').count(), 0);
-    await plain.getByLabel('Description').fill('Répond vite.');
-    await plain.locator('.menu.up summary').click();
-    await plain.getByRole('button', { name: 'Deutsch' }).click();
-    strictEqual(await plain.locator('html').getAttribute('lang'), 'de');
-    strictEqual(await plain.locator('#description').inputValue(), 'Répond vite.');
   });
 
   it('a bot that is listed already is linked to, whether the form is sent or checked while typing', async () => {

@@ -55,12 +55,9 @@ describe('a backup, made and restored by the commands of docs/production.md as t
 
   async function run(script: string, home: string): Promise<void> {
     const settings = tempFolder();
-    writeFiles(settings, {
-      env: Object.entries(settingsFor(home))
-        .map(([name, value]) => `${name}=${value}\n`)
-        .join(''),
-      botshelf: `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`,
-    });
+    const env = Object.entries(settingsFor(home)).map((setting) => `${setting.join('=')}\n`);
+    const botshelf = `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`;
+    writeFiles(settings, { env: env.join(''), botshelf });
     chmodSync(join(settings, 'botshelf'), 0o755);
     const sudo = `sudo() { shift 2; ${asNobody.join(' ')} "$@"; }`;
     const text = script

@@ -39,12 +39,10 @@ function shellBlocks(page: string): Block[] {
 
 /** The blocks of all pages; those with the same commands are one, with all their places. */
 function distinctBlocks(): Block[] {
-  const distinct = new Map<string, Block>();
-  for (const { place, text } of pages.flatMap(shellBlocks)) {
-    const same = distinct.get(text);
-    distinct.set(text, { place: same ? `${same.place}, ${place}` : place, text });
-  }
-  return [...distinct.values()];
+  const places = new Map<string, string[]>();
+  for (const { place, text } of pages.flatMap(shellBlocks))
+    places.set(text, [...(places.get(text) ?? []), place]);
+  return Array.from(places, ([text, all]) => ({ place: all.join(', '), text }));
 }
 
 /**
@@ -160,17 +158,12 @@ describe('the documents', function () {
         const page = await fetch(`${address}/bots/190519304972663312`);
         strictEqual(page.status, 200);
         match(await page.text(), /Homer/);
-        const { parts } = (await (await fetch(`${address}/readyz`)).json()) as Health;
-        strictEqual(parts.repository.faults.length, 0, parts.repository.faults.join());
+        match(await (await fetch(`${address}/readyz`)).text(), /"repository":\{"ready":true,"faults":\[\]/);
       });
       match(output, /ready at http/);
     });
   });
 });
-
-interface Health {
-  readonly parts: { readonly repository: { readonly faults: readonly string[] } };
-}
 
 interface Package {
   readonly scripts: Readonly<Record<string, string>>;

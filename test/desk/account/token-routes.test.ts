@@ -102,27 +102,20 @@ describe('the page of a bot’s token', () => {
   });
 
   describe('for an author', () => {
-    it('issues a token that posts at once, shows it this once, ends the one before, and revokes', async () => {
+    // The browser's test posts with each token.
+    it('says what each press has done, and shows a token once', async () => {
       const { visitor, page } = await loggedIn(author);
       match(page.text, /This bot has no token/);
-      const first = tokenIn(await visitor.press(page, tokenPath)) ?? '';
+      for (const [path, said] of [
+        [tokenPath, /value="bsh_(?![^]*previous token)/],
+        [tokenPath, /previous token no longer works/],
+        [revokePath, /The token is revoked/],
+        [revokePath, /There was no token to revoke/],
+        [tokenPath, /value="bsh_(?![^]*previous token)/],
+      ] as const)
+        match((await visitor.press(page, path)).text, said);
       ok(hasToken());
-      strictEqual(await post(first, 156), 200);
-      const again = await visitor.go(site.baseUrl + tokenPath);
-      strictEqual(tokenIn(again), undefined);
-      match(again.text, /Last used<\/dt><dd><time/);
-      const pressed = await visitor.press(page, tokenPath);
-      const second = tokenIn(pressed) ?? '';
-      match(pressed.text, /previous token no longer works/);
-      strictEqual(await post(first, 1), 401);
-      strictEqual(await post(second, 1), 200);
-      match(
-        (await visitor.press(page, revokePath)).text,
-        /The token is revoked[^]*This bot has no token|This bot has no token[^]*The token is revoked/,
-      );
-      strictEqual(await post(second, 1), 401);
-      match((await visitor.press(page, revokePath)).text, /There was no token to revoke/);
-      doesNotMatch((await visitor.press(page, tokenPath)).text, /previous token/);
+      strictEqual(tokenIn(await visitor.go(site.baseUrl + tokenPath)), undefined);
     });
 
     it('responds with a token and no-store, uncompressed, and compresses all other pages', async () => {

@@ -100,9 +100,8 @@ describe('GET /api/v2/export.ndjson', function () {
       pagePath(String(i)),
       mainPage({ name: `Bot ${i}` }, text),
     ]);
-    const { address } = await startTestService(Object.fromEntries(large) as Record<string, string>, {
-      env: { BOTSHELF_TRUST_PROXY: 'on' },
-    });
+    const files = Object.fromEntries(large) as Record<string, string>;
+    const { address } = await startTestService(files, { env: { BOTSHELF_TRUST_PROXY: 'on' } });
     const from = (client: string, many: number): Socket[] =>
       Array.from({ length: many }, () => stalledReader(new URL(address), client));
     const sockets = from('192.0.2.1', 2);
@@ -142,15 +141,8 @@ describe('GET /api/v2/export.ndjson before the last commit is known', () => {
       const [places, cache] = [createExportPlaces(), new CurrentCache()];
       const repositoryOpener = openerOf(folder);
       const settings = () => ({ license: null });
-      addExportRoute(router, {
-        bots,
-        catalogue: { root: folder },
-        repositoryOpener,
-        feed,
-        places,
-        cache,
-        settings,
-      });
+      const parts = { bots, catalogue: { root: folder }, repositoryOpener, feed, places, cache, settings };
+      addExportRoute(router, parts);
       const { send } = await serveHandler(router.routes() as Middleware);
       const read = async (): Promise<unknown[]> => {
         const { status, headers } = await send('GET', '/api/v2/export.ndjson');

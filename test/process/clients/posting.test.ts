@@ -8,6 +8,7 @@ import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.t
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, startTestServiceProcess, type TestService } from '../../support/service.ts';
+import { countsOf } from '../../support/posted-counts.ts';
 import { issueTestTokens } from '../../support/token.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -73,7 +74,7 @@ describe('a client that posts counts', () => {
   /** The client of each bot, behind a proxy of its own. */
   const started: { readonly id: string; readonly driver: Driver; readonly proxy: FaultyProxy }[] = [];
   const countIs = async (id: string, count: number): Promise<void> =>
-    await eventually(async () => strictEqual(await readCount(service, id), count), 30);
+    await eventually(async () => strictEqual((await countsOf(service.address)).get(id), count), 30);
   after(() => {
     for (const child of running) child.kill('SIGKILL');
   });
@@ -85,6 +86,10 @@ describe('a client that posts counts', () => {
       const token = (): string => tokens.get(id) ?? '';
       const waits = (): number => driver.said().filter((line) => line === 'did wait').length;
       const errors = (): string[] => driver.said().filter((line) => line.startsWith('error '));
+      const haveCommands = async (): Promise<void> => {
+        const { json } = await service.request(`/api/v2/bots/${id}/commands`);
+        deepStrictEqual(json, [{ name: 'play', name_localizations: { de: 'spiel' } }]);
+      };
 
       before(async () => {
         proxy = await startFaultyProxy(service.address);
@@ -99,10 +104,7 @@ describe('a client that posts counts', () => {
         driver.say('1');
         await countIs(id, 1);
         await eventually(() => driver.said().includes('posted 1'));
-        await eventually(async () => {
-          const { json } = await service.request(`/api/v2/bots/${id}/commands`);
-          deepStrictEqual(json, [{ name: 'play', name_localizations: { de: 'spiel' } }]);
-        });
+        await eventually(haveCommands);
         // On a slow machine a commit takes longer than the client waits, and the commands are put once more.
         await eventually(async () => {
           const [requests, before] = [proxy.requests, waits()];
@@ -145,8 +147,7 @@ describe('a client that posts counts', () => {
         const before = waits();
         driver.say('wait');
         await eventually(() => waits() > before);
-        const { json } = await service.request(`/api/v2/bots/${id}/commands`);
-        deepStrictEqual(json, [{ name: 'play', name_localizations: { de: 'spiel' } }]);
+        await haveCommands();
       });
 
       it('goes on when the count cannot be told', async () => {
@@ -221,8 +222,3 @@ describe('a client that posts counts', () => {
       );
   });
 });
-
-async function readCount({ request }: TestService, id: string): Promise<unknown> {
-  const { json } = await request(`/api/v2/bots/${id}/counts`);
-  return (json as { count: number }[]).at(-1)?.count;
-}

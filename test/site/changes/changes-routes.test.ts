@@ -2,6 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
+import { post } from '../../support/replica.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
 import { commandsPath, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -107,9 +108,7 @@ describe('what changed in a bot', () => {
 
   it('follows posts and commits by hand, and a deleted index @long', async () => {
     const token = await issueTestToken(repository.folder, '8');
-    const headers = { Authorization: token, 'Content-Type': 'application/json' };
-    const body = JSON.stringify({ bot: { category: 'games' } });
-    strictEqual((await service.request('/api/v2/bots/8', { method: 'POST', headers, body })).status, 200);
+    strictEqual((await post(service, '8', token, { category: 'games' })).status, 200);
     await eventually(async () => match(await read('/bots/8/changes'), /Through the API/));
     rmSync(join(repository.folder, 'var/changes'), { recursive: true });
     repository.commit({ [pagePath('8')]: mainPage({ nsfw: true }) });

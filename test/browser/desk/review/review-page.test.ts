@@ -24,30 +24,23 @@ needs('chromium', describe)('the review, in a browser', function () {
           'blocked.json': JSON.stringify({ accounts: { 5: { reason: 'Spam', since: '2026-11-22' } } }),
         });
         const proposals = await openProposals(repo.folder);
-        const send = async (bot: string, account: string, path: string, page: string): Promise<void> => {
-          const proposer = { id: accountId(account), name: `Nadia ${account}` };
-          const sent = { subject: botId(bot), proposer, pages: new Map([[path, page]]) };
-          await proposals.send({ ...sent, note: 'Try it in my server:\n/window open' });
-        };
-        const added = {
-          name: 'Lantern',
-          description: 'Logs deleted messages.',
-          website: 'https://lantern.example/',
-        };
-        await send(
-          '1001',
-          '701',
-          pagePath('1001'),
-          mainPage({ ...added, authors: ['701'] }, '# Lantern\n\nShines.'),
-        );
+        const website = 'https://lantern.example/';
+        const added = { name: 'Lantern', description: 'Logs deleted messages.', website, authors: ['701'] };
         const edited = {
           ...keys,
           invite: `${invite}8`,
           description: 'Answers all questions about doughnuts.',
         };
-        await send(homer, author, pagePath(homer), mainPage(edited, `${text}\nIt also makes coffee.\n`));
         const german = translation('Homer', 'Beantwortet Fragen zu Donuts.', '## Donuts\n\nFrag ihn.');
-        await send(homer, '703', pagePath(homer, 'de'), german);
+        for (const [bot, account, path, page] of [
+          ['1001', '701', pagePath('1001'), mainPage(added, '# Lantern\n\nShines.')],
+          [homer, author, pagePath(homer), mainPage(edited, `${text}\nIt also makes coffee.\n`)],
+          [homer, '703', pagePath(homer, 'de'), german],
+        ] as const) {
+          const proposer = { id: accountId(account), name: `Nadia ${account}` };
+          const note = 'Try it in my server:\n/window open';
+          await proposals.send({ subject: botId(bot), proposer, pages: new Map([[path, page]]), note });
+        }
       },
     });
   });
@@ -111,11 +104,7 @@ needs('chromium', describe)('the review, in a browser', function () {
     await page.emulateMedia({ forcedColors: 'active' });
     const lined = `[...document.querySelectorAll('.tabs a')].map((tab) => getComputedStyle(tab).borderBottomColor
       !== getComputedStyle(document.documentElement).backgroundColor)`;
-    deepStrictEqual(
-      await page.evaluate(lined),
-      [true, false, false, false, false],
-      'the line of the chosen tab',
-    );
+    deepStrictEqual(await page.evaluate(lined), [true, false, false, false, false], 'the chosen tab');
   });
 
   it('says that it has keys before its script is there, so that nothing moves; not without scripts', async () => {
@@ -140,8 +129,7 @@ needs('chromium', describe)('the review, in a browser', function () {
     await page.locator('details[open] button').click();
     await page.getByText('declined it').first().waitFor();
     await page
-      .getByRole('link', { name: 'Next' })
-      .or(page.getByRole('link', { name: 'Previous' }))
+      .getByRole('link', { name: /Next|Previous/ })
       .first()
       .waitFor();
   });

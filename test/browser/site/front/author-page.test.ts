@@ -11,10 +11,7 @@ import { childrenOf, parseXml, textsOf } from '../../../support/xml.ts';
 describe('authors', () => {
   let service: TestService;
   before(async () => {
-    const many = Array.from({ length: 25 }, (_, i) => [
-      pagePath(String(100 + i)),
-      mainPage({ authors: ['4'] }),
-    ]);
+    const many = Array.from({ length: 25 }, (_, i) => [pagePath(`${100 + i}`), mainPage({ authors: ['4'] })]);
     service = await startTestService({
       ...Object.fromEntries(many),
       [pagePath('7')]: mainPage({ name: 'Seven', authors: ['6', '5', '8'] }),
