@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { checkCatalogue } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
 import { copyTemplate } from '../../src/commands/init.ts';
+import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn } from '../support/repository.ts';
@@ -82,20 +83,9 @@ describe('botshelf init', () => {
     const cwd = tempFolder();
     mkdirSync(join(cwd, 'full'));
     writeFileSync(join(cwd, 'full/x'), '');
-    const cases: [string[], RegExp][] = [
-      [['full'], /^"full" is not empty: use a new or empty folder\n$/],
-      [['full/x'], /^"full\/x" is not a folder: .+\n$/],
-      [['full/x/y'], /^"full\/x\/y" is not a folder: .+\n$/],
-      [['new', '--branch=--orphan'], /^"--orphan" is not a branch name: .+\n$/],
-      [['new', '--checker=1.2.3'], /^"1\.2\.3" names no checker: pass the address .+\n$/],
-      [['new', '--checker=https://a/$(id)'], /^"https:\/\/a\/\$\(id\)" names no checker: .+\n$/],
-      [['new', '--branch=a..b'], /^"a\.\.b" is not a branch name: .+\n$/],
-      [['new', '--branch=a.lock'], /^"a\.lock" is not a branch name: .+\n$/],
-    ];
-    for (const [args, message] of cases) {
-      const { code, stdout, stderr } = await botshelf(cwd, ['init', ...args], { cwd });
-      deepStrictEqual([code, stdout], [2, '']);
-      match(stderr, message);
+    for (const { input, expected } of readCases('init-refusals')) {
+      const { code, stdout, stderr } = await botshelf(cwd, input.split(' '), { cwd });
+      deepStrictEqual([code, stdout, stderr], [2, '', `${expected[0]}\n`]);
     }
     ok(!existsSync(join(cwd, 'new')));
   });

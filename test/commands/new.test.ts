@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -82,24 +83,9 @@ describe('botshelf new', () => {
       'bots/009/9.en.md': 'no page',
       'bots/008/8.fr.md': mainPage(),
     });
-    const cases: [string[], RegExp][] = [
-      [[homer], /^bots\/312\/190519304972663312\.en\.md exists already: /],
-      // Whatever is in its pages.
-      [['9'], /^bots\/009\/9\.en\.md exists already: edit it, or choose another language with --locale\n$/],
-      [['8'], /^bots\/008\/8\.fr\.md exists already: /],
-      [['12x'], /^"12x" is not a bot id: /],
-      [['../../etc'], /^"\.\.\/\.\.\/etc" is not a bot id: /],
-      [['123456789012345678901'], /is not a bot id: /],
-      [['5', '--locale=EN-gb'], /^"EN-gb" is not in canonical case: pass --locale en-GB\n$/],
-      [['5', '--locale=english'], /^"english" is not a language tag: pass --locale a tag such as en, /],
-      [['5', '--locale=../x'], /^"\.\.\/x" is not a language tag: /],
-      [['9', '--locale=fr'], /^the bot has no valid main page: /],
-      [[], /^error: missing required argument 'id'/],
-    ];
-    for (const [args, message] of cases) {
-      const { code, stdout, stderr } = await botshelf(root, ['new', ...args]);
-      match(stderr, message);
-      deepStrictEqual([code, stdout], [2, '']);
+    for (const { input, expected } of readCases('new-refusals')) {
+      const { code, stdout, stderr } = await botshelf(root, input.split(' '));
+      deepStrictEqual([code, stdout, stderr.split('\n')[0]], [2, '', expected[0]]);
     }
     const env = { BOTSHELF_CATALOGUE: join(root, pagePath(homer)) };
     const { code, stderr } = await botshelf(root, ['new', '5'], { env });

@@ -1,4 +1,5 @@
-import { doesNotMatch, match } from 'node:assert/strict';
+import { doesNotMatch, match, ok } from 'node:assert/strict';
+import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { homerKeys, mainPage, pagePath, writeFiles } from '../support/sample.ts';
@@ -28,23 +29,10 @@ describe('what strangers wrote commands nothing in the terminal', () => {
 
   before('have the picture fail', async () => void (await botshelf(folder, ['images'])));
 
-  for (const [command, shown] of [
-    ['images', /7\.0\.0\.1/],
-    ['check', /Eight/],
-    ['check --format json', /Eight/],
-    ['bots --format json', /127\.0\.0\.1/],
-    ['bots 7 --set website=null', /127\.0\.0\.1/],
-    ['report', /127\.0\.0\.1/],
-    ['report --json', /127\.0\.0\.1/],
-    ['doctor', /127\.0\.0\.1/],
-    ['doctor --json', /127\.0\.0\.1/],
-    ['import bots.ndjson --map map.json', /mine/],
-    ['import bots.ndjson --suggest', /mine/],
-    ['export', /127\.0\.0\.1/],
-  ] as const)
-    it(`that botshelf ${command} prints it in`, async () => {
-      const { stdout, stderr } = await botshelf(folder, command.split(' '), { cwd: list });
-      match(stdout, shown);
+  for (const { input, expected } of readCases('hostile-outputs'))
+    it(`that botshelf ${input} prints it in`, async () => {
+      const { stdout, stderr } = await botshelf(folder, input.split(' '), { cwd: list });
+      ok(stdout.includes(expected[0] ?? ''), stdout);
       doesNotMatch(stdout + stderr, effective);
     });
 

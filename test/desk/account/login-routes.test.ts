@@ -1,6 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCases } from '../../support/fixture-lines.ts';
 import {
   author,
   homer,
@@ -23,19 +24,12 @@ describe('the login', () => {
   });
 
   it('leads back to the page that its link was on @slow', async () => {
-    for (const [link, path, back] of [
-      ['/login', '/?q=homer', '/?q=homer'],
-      ['/login?locale=de', `/bots/${homer}/edit?locale=de`, `/bots/${homer}/edit?locale=de`],
-      ['/login', '/login/callback?locale=de', '/'],
-      ['/login', `/bots/${homer}/edit/send?language=en`, `/bots/${homer}/edit?language=en`],
-      ['/login', '/add/file', '/add'],
-      ['/login', `/compare?bots=${homer},1`, `/compare?bots=${homer},1`],
-      ['/login?to=/my-bots', '/', '/my-bots'],
-    ] as const) {
+    for (const { input, expected } of readCases('login-returns')) {
+      const [path = '', link = ''] = input.replaceAll('HOMER', homer).split(' ');
       const visitor = new Visitor();
       const headers = { referer: site.baseUrl + path };
       const page = await visitor.logIn(await visitor.go(site.baseUrl + link, { headers }), author);
-      strictEqual(page.url.href, site.baseUrl + back);
+      strictEqual(page.url.href, site.baseUrl + expected[0]?.replace('HOMER', homer));
     }
   });
 

@@ -18,6 +18,7 @@ import {
   makeFile,
   toEditAgainPath,
 } from '../../../src/desk/add/forms.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { testSite } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { accountId, mainPage, pagePath, translation } from '../../support/sample.ts';
@@ -101,21 +102,12 @@ describe('a form', () => {
     });
   }
 
-  for (const [path, before, again] of [
-    ['bots/007/7.en.md', [], '/add?'],
-    ['bots/007/7.en.md', ['bots/007/7.en.md'], '/bots/7/edit?language=en&'],
-    ['bots/007/7.fr.md', ['bots/007/7.en.md'], '/bots/7/translate?'],
-    ['collections/a.en.md', [], '/add/collection?'],
-    ['collections/a.en.md', ['collections/a.en.md'], '/collections/a/edit?language=en&'],
-    ['collections/a.pt-BR.md', ['collections/a.en.md'], '/collections/a/translate?'],
-    ['people/77.json', [], '/my-bots/name?'],
-    ['people/77.json', ['people/77.json'], '/my-bots/name?'],
-  ] as const) {
-    it(`${again} is where ${path} was proposed with ${before.length} files there`, () => {
+  for (const { input, expected } of readCases('edit-again-paths'))
+    it(`${expected[0]} is where ${input} is edited again`, () => {
+      const [path = '', ...before] = input.split(' beside ');
       const files = new Map(before.map((other) => [other, '']));
-      strictEqual(toEditAgainPath(path, files), `${again}proposal=${encodeURIComponent(path)}`);
+      strictEqual(toEditAgainPath(path, files), `${expected[0]}proposal=${encodeURIComponent(path)}`);
     });
-  }
 
   for (const [what, kind, request, files] of [
     ['a language that the bot does not have', 'bot', { subject: '7', language: 'de' }, {}],

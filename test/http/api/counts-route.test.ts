@@ -1,4 +1,5 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { readCases } from '../../support/fixture-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
@@ -73,27 +74,10 @@ describe('GET /api/v2/bots/:id/counts', () => {
     strictEqual(response.headers.get('content-type'), 'text/csv; charset=utf-8');
     match(response.headers.get('vary') ?? '', /Accept, Accept-Encoding/);
     strictEqual(await response.text(), `at,count\r\n${dayBefore(3)},1200\r\n${dayBefore(2)},900\r\n`);
-    for (const [type, ...accepts] of [
-      [
-        'application/json; charset=utf-8',
-        '*/*',
-        'application/json',
-        'text/csv;q=0.5, application/json',
-        'text/csv; charset=utf-8; q=0.5, application/json; version="1, 2;q=0"',
-        'text/csv;q=0, image/png',
-        'image/png',
-      ],
-      [
-        'text/csv; charset=utf-8',
-        'text/csv; charset=utf-8',
-        'text/csv;header=present;q=1, application/json;charset=UTF-8 ; q=0.9',
-        'application/json;profile="a;q=1";q=0.1, text/csv;Q=0.2',
-      ],
-    ] as const)
-      for (const accept of accepts) {
-        const { headers } = await fetch(service.address + path, { headers: { Accept: accept } });
-        strictEqual(headers.get('content-type'), type, accept);
-      }
+    for (const { input, expected } of readCases('count-types')) {
+      const { headers } = await fetch(service.address + path, { headers: { Accept: input } });
+      strictEqual(headers.get('content-type'), expected[0], input);
+    }
   });
 
   it('says by its ETag whether anything has changed', async () => {
@@ -160,21 +144,8 @@ describe('GET /api/v2/bots/:id/counts', () => {
   });
 
   it('refuses what it does not understand, everything at once, and says what to do', async () => {
-    const refused = async (query: string): Promise<string[]> => {
-      const { status, json } = await service.request(`/api/v2/bots/${homer}/counts?${query}`);
-      strictEqual(status, 400, query);
-      return json.errors.map(({ pointer, detail }: Record<string, string>) => `${pointer}: ${detail}`);
-    };
-    const many = await refused('step=day&from=yesterday&to=2026-02-30&since=1');
-    strictEqual(many.length, 4);
-    ok(many.some((fault) => /^\?step: there is no such parameter: use from, to$/.test(fault)));
-    ok(many.some((fault) => fault.startsWith('?from: "yesterday" is not a time: send a day such as')));
-    ok(many.some((fault) => /^\?since: there is no such parameter: use from, to$/.test(fault)));
-    match((await refused('from=2026-01-02&to=2026-01-01'))[0] ?? '', /it is after “to”/);
-    match((await refused('from=2000-01-01&to=2026-01-01'))[0] ?? '', /request at most 3660 together/);
-    match((await refused('from=2000-01-01'))[0] ?? '', /request at most 3660/);
-    match((await refused('from=2026-01-01&from=2026-01-02'))[0] ?? '', /send it once/);
-    const wrong = [
+    const times = [
+      '2000-01-01',
       '2026-1-1',
       '',
       '20260101',
@@ -182,7 +153,17 @@ describe('GET /api/v2/bots/:id/counts', () => {
       '2026-01-01T00:00+01:00',
       '0'.repeat(200),
     ];
-    for (const time of wrong) await refused(`from=${encodeURIComponent(time)}`);
+    const refused = times.map((time) => ({ input: `from=${encodeURIComponent(time)}`, expected: undefined }));
+    for (const { input, expected } of [...readCases('count-query-faults'), ...refused]) {
+      const { status, json } = await service.request(`/api/v2/bots/${homer}/counts?${input}`);
+      strictEqual(status, 400, input);
+      const errors = json.errors as Readonly<Record<'pointer' | 'detail', string>>[];
+      if (expected)
+        deepStrictEqual(
+          errors.map(({ pointer, detail }) => `${pointer} ${detail}`),
+          expected,
+        );
+    }
   });
 
   it('knows no counts of a bot that is not listed, though the state has some', async () => {

@@ -1,5 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import sharp from 'sharp';
+import { readCases } from '../../support/fixture-lines.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
 import { collection } from '../../support/side-files.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -111,23 +112,11 @@ describe('a program that reads what is beside the pages', () => {
     strictEqual(parseXml(await text('/feeds/new.atom?locale=xx')).attributes['xml:lang'], 'en');
   });
 
-  const types = {
-    '/robots.txt': 'text/plain; charset=utf-8',
-    '/sitemap.xml': 'application/xml; charset=utf-8',
-    '/site.webmanifest': 'application/manifest+json; charset=utf-8',
-    '/opensearch.xml': 'application/opensearchdescription+xml',
-    '/.well-known/security.txt': 'text/plain; charset=utf-8',
-    '/favicon.ico': 'image/x-icon',
-    '/apple-touch-icon.png': 'image/png',
-    '/feeds/new.atom': 'application/atom+xml; charset=utf-8',
-    '/feeds/category/music.atom': 'application/atom+xml; charset=utf-8',
-    '/feeds/author/5.atom': 'application/atom+xml; charset=utf-8',
-  };
-  for (const [path, type] of Object.entries(types)) {
+  for (const { input: path, expected } of readCases('content-types')) {
     it(`gets ${path} with an ETag, and not twice`, async () => {
       const response = await get(path);
       strictEqual(response.status, 200);
-      strictEqual(response.headers.get('content-type'), type);
+      strictEqual(response.headers.get('content-type'), expected[0]);
       const etag = response.headers.get('etag') ?? '';
       match(etag, /^"[\w-]+"$/);
       strictEqual((await get(path, { 'If-None-Match': etag })).status, 304);
@@ -141,17 +130,10 @@ describe('a program that reads what is beside the pages', () => {
   }
 
   it('is told that there is no such feed or part', async () => {
-    for (const [path, detail] of [
-      ['/feeds/category/nothing.atom', /there is no category "nothing": the categories are moderation, /],
-      ['/feeds/category/__proto__.atom', /there is no category "__proto__"/],
-      ['/feeds/author/404.atom', /there is no author "404"/],
-      [`/feeds/author/${'9'.repeat(300)}.atom`, /there is no author "9{60}"/],
-      ['/sitemaps/1.xml.gz', /the sitemap has no part 1/],
-      ['/sitemaps/-1.xml.gz', /the sitemap has no part -1/],
-    ] as const) {
+    for (const { input: path, expected } of readCases('feeds-not-found')) {
       const response = await get(path);
       strictEqual(response.status, 404, path);
-      match(((await response.json()) as { detail: string }).detail, detail);
+      ok(((await response.json()) as { detail: string }).detail.startsWith(expected[0] ?? ''), path);
     }
   });
 

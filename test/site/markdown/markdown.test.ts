@@ -2,7 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual, notStrictEqual }
 import { setImmediate } from 'node:timers/promises';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { Markdown, type MarkdownText } from '../../../src/site/markdown/markdown.ts';
-import { fixtureLines } from '../../support/fixture-lines.ts';
+import { fixtureLines, readCases, unquote } from '../../support/fixture-lines.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
 
 describe('markdown of strangers', () => {
@@ -112,51 +112,8 @@ One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.ww
     doesNotMatch(await render('![x](constructor) ![y](__proto__)'), /<img/);
   });
 
-  for (const [what, text, ...expected] of [
-    [
-      'links to the web and to mail, without recommending',
-      '[a](https://example.org/?a=1&b=2) <mailto:a@example.org> https://example.com',
-      /(?:rel="nofollow ugc noopener"[^]*){3}/,
-    ],
-    [
-      'has its headings below that of the page, without gaps',
-      '# A\n\n### B\n\n###### C\n\n## D',
-      /^<h2[^]*<h3[^]*<h4[^]*<h3/,
-    ],
-    ['breaks lines where its author did', 'one\ntwo', /^<p>one<br>\ntwo<\/p>\n$/],
-    [
-      'has a box for each task of a list',
-      '- [ ] later\n- [x] done\n- [y] other\n\n1. [X] first\n\n   more',
-      /☐ later[^]*☑ done[^]*<li>\[y\] other[^]*☑ first/,
-      /(?:<li class="task">[^]*){3}/,
-    ],
-    ['does not repeat the name of the bot', '# Homer\n\n## Use', /^<h2 id="page-use">Use<\/h2>\n$/],
-    [
-      'keeps a heading that is not the name of the bot',
-      '# Other\n\n## Use',
-      /<h2 id="page-other">Other<\/h2>\n<h3 id="page-use">Use<\/h3>/,
-    ],
-    [
-      'is aligned by classes, because our policy forbids inline styles',
-      '|a|b|c|\n|:-:|--:|:--|\n|1|2|3|',
-      /^(?!.*style=).*<th class="middle">a<\/th>\s*<th class="end">b<\/th>\s*<th class="start">c</s,
-    ],
-    [
-      'has emoji for their names, but not in code',
-      ':ok_hand::tada: 10:30 :nothing: std::x\n\n`:tada:`\n\n<h2>:+1:</h2>',
-      /^<p>👌🎉 10:30 :nothing: std::x<\/p>\n<p><code>:tada:<\/code><\/p>\n<h2>👍<\/h2>$/,
-    ],
-    ['is highlighted in the languages we know', '```js\nlet a = 1;\n```', /hljs-keyword/],
-    [
-      'is not highlighted in other languages',
-      '```klingon\nlet a = 1;\n```',
-      /<pre tabindex="0"><code>let a = 1;/,
-    ],
-  ] as const)
-    it(what, async () => {
-      const html = await render(text);
-      for (const pattern of expected) match(html, pattern);
-    });
+  for (const { title, input, expected } of readCases('markdown'))
+    it(title, async () => strictEqual((await render(unquote(input))).trimEnd(), expected.join('\n')));
 
   it('has headings that links lead to, each by an id of its own', async () => {
     const text =

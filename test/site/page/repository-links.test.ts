@@ -1,48 +1,33 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, fail, strictEqual } from 'node:assert/strict';
 import { createNamedLinks, createRepositoryLinks } from '../../../src/site/page/repository-links.ts';
+import { fixtureLines, readCases } from '../../support/fixture-lines.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const linksOf = (remote: string, branch = 'main', prefix = ''): ReturnType<typeof createRepositoryLinks> =>
   createRepositoryLinks({ remote, branch, prefix });
 
 describe('links to the Git host', () => {
-  it('come from the address of the remote, in whatever form, and never carry its credentials', () => {
-    for (const remote of [
-      'https://github.com/o/r.git',
-      'https://github.com/o/r',
-      'https://github.com/o/r/',
-      'https://me:ghp_secret@github.com/o/r.git',
-      'git@github.com:o/r.git',
-      'ssh://git@github.com/o/r.git',
-      'ssh://git@github.com:22/o/r',
-      'git://github.com/o/r.git',
-    ])
-      strictEqual(linksOf(remote)?.edit(path), `https://github.com/o/r/edit/main/${path}`, remote);
-    strictEqual(linksOf('git@github.com:o/r.git')?.home, 'https://github.com/o/r');
+  for (const { input, expected } of readCases('host-links'))
+    it(`come from ${input}, and have the paths of its host`, () => {
+      const links = linksOf(input);
+      const { href, filled } = links?.create(path, 'a & b') ?? fail();
+      const pages = [
+        links?.home,
+        links?.edit(path),
+        links?.history(path),
+        links?.commit('1a'),
+        href,
+        String(filled),
+      ];
+      deepStrictEqual([String(links?.host), ...pages], expected);
+    });
+
+  it('are the same for every form of an address, without the credentials in it', () => {
+    for (const remote of fixtureLines('github-remotes.txt'))
+      strictEqual(linksOf(remote)?.edit(path), linksOf('https://github.com/o/r.git')?.edit(path), remote);
   });
 
   const name = encodeURIComponent(path);
-  for (const [home, edit, history, commit, create] of [
-    ['github.com/o/r', 'edit/main', 'commits/main', 'commit', `new/main?filename=${name}&value=a+%26+b`],
-    ['gitlab.com/a/b/r', '-/edit/main', '-/commits/main', '-/commit', `-/new/main?file_name=${name}`],
-    ...['codeberg.org/o/r', 'gitea.example.org/o/r', 'forgejo.example.org/o/r'].map((home) => {
-      const create = `_new/main?filename=${name}&value=a+%26+b`;
-      return [home, '_edit/main', 'commits/branch/main', 'commit', create] as const;
-    }),
-  ] as const)
-    it(`lead to the editor, the history, a commit and a new file on ${home}`, () => {
-      const links = linksOf(`https://${home}.git`);
-      const at = (end: string): string => `https://${home}/${end}`;
-      deepStrictEqual(
-        [links?.edit(path), links?.history(path), links?.commit('1a'), links?.create(path, 'a & b')],
-        [
-          ...[edit, history].map((end) => at(`${end}/${path}`)),
-          at(`${commit}/1a`),
-          { href: at(create), filled: create.includes('value') },
-        ],
-      );
-    });
-
   it('open a new file on GitHub, filled in, but not where the text is too long for an address', () => {
     const links = linksOf('git@github.com:o/r.git');
     const text = '---\n{}\n---\n\na & b = c # d';
@@ -62,27 +47,7 @@ describe('links to the Git host', () => {
     );
   });
 
-  for (const [host, called] of [
-    ['github.com', 'GitHub'],
-    ['gitlab.example.org', 'GitLab'],
-    ['codeberg.org', 'Codeberg'],
-    ['git.forgejo.example.org', 'Forgejo'],
-    ['gitea.com', 'Gitea'],
-    ['git.example.org', null],
-  ] as const)
-    it(`call the host ${host} ${called ?? 'nothing'}`, () =>
-      strictEqual(linksOf(`https://${host}/o/r.git`)?.host, called));
-
-  for (const remote of [
-    '/srv/git/catalogue.git',
-    '../catalogue.git',
-    'file:///srv/git/catalogue.git',
-    'https://unknown.example.org/o/r.git',
-    'https://github.com/',
-    'javascript:alert(1)//github.com/o/r',
-    'ext::sh -c touch% x',
-    '',
-  ])
+  for (const remote of ['https://github.com/', '', ...fixtureLines('remotes-without-pages.txt')])
     it(`are not made up for ${JSON.stringify(remote)}`, () => strictEqual(linksOf(remote), null));
 });
 
