@@ -1,4 +1,5 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { readCases, unquote } from '../../support/fixture-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
@@ -169,30 +170,18 @@ describe('the page that a bot sends from its own repository', () => {
 
     it('is refused with the places of all faults', async () => {
       const version = site.repo.git('rev-parse', openRef);
-      for (const [body, pointers, detail] of [
-        [
-          sentPage({ name: 'Bart', authors: ['7'] }, 'Text.'),
-          ['#/name', '#/authors'],
-          /"name" is not a key here: remove it/,
-        ],
-        [sentPage({ description: 7 }, 'x'.repeat(20_001)), ['#/description', '#/page'], /20,?001|characters/],
-        ['', ['#/page'], /there is no text: send the text of the page/],
-        [sentPage({}, ' \n'), ['#/page'], /send the text of the page/],
-        [sentPage({ page: 'Hidden.' }, 'Text.'), ['#/page'], /write the page below the front matter/],
-        ['---\nname: Bart\n---\n', ['#'], /line 2, column 1: the front matter is YAML/],
-        [
-          `---\n{${Array.from({ length: 501 }, (_, i) => `"${i}":1`).join()}}\n---\n`,
-          ['#'],
-          /hundreds of keys/,
-        ],
-        ['Text.\n\0', ['#'], /line 2, column 1: there is a NUL character/],
-      ] as const) {
-        const { status, json } = await put(body);
-        deepStrictEqual(
-          [status, json.errors?.map(({ pointer }: { pointer: string }) => pointer)],
-          [422, pointers],
-        );
-        match(json.detail, detail);
+      const keys = Array.from({ length: 501 }, (_, i) => `"${i}":1`);
+      const long = {
+        input: sentPage({ description: 7 }, 'x'.repeat(20_001)),
+        expected: ['#/description', '#/page'],
+      };
+      const many = { input: `---\n{${keys.join()}}\n---\n`, expected: ['#'] };
+      for (const { input, expected } of [...readCases('sent-page-faults'), long, many]) {
+        const { status, json } = await put(unquote(input));
+        const errors = json.errors as Readonly<Record<'pointer' | 'detail', string>>[];
+        strictEqual(status, 422);
+        for (const [i, { pointer, detail }] of errors.entries())
+          ok(`${pointer} ${detail}`.startsWith(expected[i] ?? 'no more'), `${pointer} ${detail}`);
       }
       strictEqual(site.repo.git('rev-parse', openRef), version);
     });

@@ -74,34 +74,8 @@ describe('the body of an update', () => {
 
 describe('the body with commands', () => {
   it('is what Discord returns, of which the keys are kept that say something', () => {
-    const option = {
-      type: 3,
-      name: 'title',
-      description: 'Which song',
-      required: true,
-      choices: [{ name: 'x' }],
-    };
-    const command = {
-      id: '1',
-      application_id: '2',
-      type: 1,
-      name: 'play',
-      name_localizations: null,
-      description: 'Plays a song',
-      description_localizations: { fr: 'Joue une chanson', de: 'Spielt ein Lied' },
-      nsfw: false,
-      dm_permission: true,
-      options: [{ type: 1, name: 'now', description: '', options: [option, { ...option, required: false }] }],
-    };
-    const kept = { type: 3, name: 'title', description: 'Which song' };
-    deepStrictEqual(parseCommands(JSON.stringify([command])), [
-      {
-        name: 'play',
-        description: 'Plays a song',
-        description_localizations: { de: 'Spielt ein Lied', fr: 'Joue une chanson' },
-        options: [{ type: 1, name: 'now', options: [{ ...kept, required: true }, kept] }],
-      },
-    ]);
+    for (const { input, expected } of readCases('commands-kept'))
+      strictEqual(JSON.stringify(parseCommands(input)), expected[0]);
     deepStrictEqual(parseCommands('\uFEFF[]'), []);
   });
 

@@ -59,7 +59,7 @@ describe('every command with the settings of docs/production.md', () => {
   for (const done of [steps.slice(0, 1), steps])
     it(`succeeds after step ${done.at(-1)} @slow`, async () => {
       const all = addAll().filter((name) => !services.includes(name));
-      deepStrictEqual(commands.map(([name]) => name).toSorted(), all.toSorted());
+      deepStrictEqual(new Set(commands.map(([name]) => name)), new Set(all));
       const folder = tempFolder();
       const { folder: root } = sharedRepository({ [pagePath('7')]: mainPage() }).clone();
       const [restored, probePort] = [join(folder, 'restored'), String(await freePort())];

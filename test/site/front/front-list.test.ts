@@ -6,6 +6,7 @@ import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { chooseShelves, FrontLists, type Shelf, type ShelfName } from '../../../src/site/front/front-list.ts';
 import { noQuery } from '../../../src/site/front/front-query.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { idsOf, listsOf } from '../../support/lists.ts';
 import { noCounts } from '../../support/counts.ts';
 import { agePages } from '../../support/age-pages.ts';
@@ -143,28 +144,14 @@ const choose = (shelves: readonly Shelf[], ...languages: string[]): string => {
 };
 
 describe('the shelves of the front page', () => {
-  const noBotTwice = [shelf('growing', [1, 3, 7]), shelf('newest'), shelf('edited')];
-  for (const [what, shelves, languages, chosen] of [
-    [
-      'keep their order, in the languages of the reader and one other',
-      [shelf('growing')],
-      'en',
-      'growing 0 1 2 6 8 10',
-    ],
-    ['have bots in any of the languages of the reader', [shelf('newest')], 'pt ar', 'newest 0 3 7'],
-    ['have no bot twice', noBotTwice, 'ar fr', 'growing 1 3 7, newest 0 2 9, edited 4 6 8'],
-    ['have six bots, filled with others', [shelf('growing')], 'ar de', 'growing 0 1 2 3 4 7'],
-    ['have three bots, filled with others', [shelf('newest')], 'de', 'newest 0 1 4'],
-    ['have others alone for a reader without a language', [shelf('growing')], '', 'growing 0 1 2 3 4 9'],
-    [
-      'have three bots where there are fewer than six',
-      [shelf('growing', [0, 1, 3, 4, 7])],
-      'fr',
-      'growing 0 1 3',
-    ],
-    ['are none of fewer than three bots', [shelf('growing', [0, 1]), shelf('edited', [0, 1])], 'en', ''],
-    ['have all bots where there is one for them', [shelf('popular', [0, 1, 3])], 'ar', 'popular 0 1 3'],
-    ['have the only bot where there is one', [shelf('popular', [0])], 'ar', 'popular 0'],
-  ] as const)
-    it(what, () => strictEqual(choose(shelves, ...languages.split(' ').filter(Boolean)), chosen));
+  for (const { title, input, expected } of readCases('shelves'))
+    it(title, () => {
+      const [tags = '', ...names] = input.split(' | ');
+      const shelves = names.map((name) => {
+        const [sort, ...ids] = name.split(' ');
+        return shelf(sort as ShelfName, ids.length > 0 ? ids.map(Number) : undefined);
+      });
+      const languages = tags === 'none' ? [] : tags.split(' ');
+      strictEqual(choose(shelves, ...languages), expected.join(', '));
+    });
 });

@@ -5,7 +5,7 @@ import { parseLocale } from '../../../src/bot/locale.ts';
 import { readStrictJson } from '../../../src/lib/json.ts';
 import { localesFolder } from '../../../src/catalogue/settings/settings.ts';
 import { type MessageTexts, parseMessages } from '../../../src/site/language/messages.tsx';
-import { readCases } from '../../support/fixture-lines.ts';
+import { fixtureLines, readCases } from '../../support/fixture-lines.ts';
 
 function read(name: string): MessageTexts {
   const json = readStrictJson(readFileSync(`${localesFolder}/${name}`, 'utf8'), name);
@@ -15,24 +15,13 @@ function read(name: string): MessageTexts {
 
 const english = read('en.json');
 
-const keysOf = (beginning: string): string[] =>
-  Object.keys(english).filter((key) => key.startsWith(beginning));
-
-/** Groups of texts that are next to each other on a page and have different meanings. */
-const sideBySide = [
-  [...keysOf('category.'), 'bot.manage', 'list.allCategories'],
-  keysOf('list.category.'),
-  keysOf('permission.'),
-  ['permissions.server', 'permissions.members', 'permissions.messages', 'permissions.everything'],
-  keysOf('permissions.to.'),
-  keysOf('sort.'),
-  ['shelf.popular', 'shelf.growing', 'shelf.newest', 'shelf.edited'],
-  ['bot.serverCount', 'bot.category', 'bot.howToUse', 'bot.source', 'bot.edited', 'bot.language'],
-  ['bot.edit', 'bot.translate', 'bot.history', 'bot.report', 'bot.json', 'bot.badge', 'bot.manage'],
-  keysOf('report.reason.'),
-  ['bot.invite', 'bot.support', 'bot.website'],
-  keysOf('field.').filter((key) => key !== 'field.page'),
-];
+/** Groups of texts that are next to each other on a page and have different meanings; `*` is any end. */
+const sideBySide = fixtureLines('words-side-by-side.txt').map((line) =>
+  line.split(' ').flatMap((key) => {
+    const [beginning = '', end] = key.split('*');
+    return end === undefined ? [key] : Object.keys(english).filter((other) => other.startsWith(beginning));
+  }),
+);
 
 /** Texts, each with a word that it must not contain: all bots are reviewed, few are verified; maintainers are not administrators. */
 const notWithin = [

@@ -46,35 +46,6 @@ describe('markdown of strangers', () => {
     }
   });
 
-  it('has the alerts, footnotes and addresses of READMEs, without a script', async () => {
-    const html = await render(`> [!WARNING]
-> Needs **all** rights.
-
-> [!tip]\t
-> Try <script>alert(1)</script>it.
-
-> [!NOTE] Own title
-> No alert.
-
-One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.www.b.org or ^[this].
-
-[^1]: The *note*. <b id="fn2" class="markdown-alert markdown-alert-note">x</b>`);
-    match(html, /<div class="markdown-alert markdown-alert-warning"><p>Warning<\/p><p>Needs <strong>all</);
-    match(html, /<div class="markdown-alert markdown-alert-tip"><p>Tip<\/p><p>Try it\./);
-    match(html, /<blockquote>\n<p>\[!NOTE\] Own title<br>/);
-    match(
-      html,
-      /One<sup><a href="#fn1" id="fnref1">\[1\]<\/a><\/sup>, another<sup><a href="#fn1" id="fnref1:1">/,
-    );
-    match(html, /<li id="fn1"><p>The <em>note<\/em>\. <b>x<\/b> <a href="#fnref1">↩/);
-    match(
-      html,
-      /<a href="http:\/\/www\.example\.org\/a\?b=1" rel="[^"]*">www\.example\.org\/a\?b=1<\/a>, not README\.md, example\.com, a\.www\.b\.org or \^\[this\]/,
-    );
-    const elsewhere = await render('<li id="top">a</li><div class="nav markdown-alert">b</div>[c](#fn1x)');
-    doesNotMatch(elsewhere, /id=|class=|<a/);
-  });
-
   it('does not hold up the event loop', async () => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 1);
@@ -93,25 +64,6 @@ One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.ww
       doesNotMatch(await render(`[a](${url}) [b]: <${url}> <${url}> ![c](${url})`), /<a |<img /);
     });
 
-  it('shows our copy of a picture, and a link in place of any other', async () => {
-    match(
-      await render(`![Cover "x"](${picture})`),
-      /<img src="\/appdata\/a\.webp" alt="Cover &quot;x&quot;"/,
-    );
-    match(
-      await render('![x](https://example.org/b.png)'),
-      /^<p><a class="no-picture" href="https:\/\/example\.org\/b\.png" rel="nofollow ugc noopener">x<\/a>/,
-    );
-    doesNotMatch(await render('[![x](https://example.org/b.png)](https://example.org)'), /<a [^>]*>[^<]*<a /);
-    match(
-      await render('[![](https://badges.example.org/a/b.svg?c)](https://example.org)'),
-      /<a href="https:\/\/example\.org"[^>]*><span class="no-picture">badges\.example\.org<\/span><\/a>/,
-    );
-    for (const address of ['data:image/png;base64,AAAA', 'docs/logo.png', '/logo.png "Logo"'])
-      match(await render(`A ![logo](${address}) of [us](us.md).`), /^<p>A logo of us\.<\/p>$/m, address);
-    doesNotMatch(await render('![x](constructor) ![y](__proto__)'), /<img/);
-  });
-
   for (const { title, input, expected } of readCases('markdown'))
     it(title, async () => strictEqual((await render(unquote(input))).trimEnd(), expected.join('\n')));
 
@@ -129,30 +81,6 @@ One[^1], another[^1] and www.example.org/a?b=1, not README.md, example.com, a.ww
       ],
     );
     for (const { id } of headings) match(String(html), new RegExp(` id="${id}"`));
-  });
-
-  it('links to its own headings, by the names that Git hosts have for them, to the top, and to nothing else', async () => {
-    const text =
-      '# Homer\n\n## Ping & Pong!\n\n## Ping & Pong!\n\n## What’s "new"?\n\n## 使い方\n\n' +
-      '[new](#whats-new) [a](#ping--pong) [b](#ping-pong-1) [c](#使い方) [d](#%E4%BD%BF%E3%81%84%E6%96%B9) [e](#homer) <a href="#" id="x" name="y">f</a> [g](#listing) [h](#%zz) ![i](#top)';
-    const html = await render(text);
-    deepStrictEqual(html.match(/<a .*?<\/a>/g), [
-      '<a href="#page-whats-new">new</a>',
-      '<a href="#page-ping--pong">a</a>',
-      '<a href="#page-ping--pong.2">b</a>',
-      '<a href="#page-使い方">c</a>',
-      '<a href="#page-使い方">d</a>',
-      '<a href="#top">e</a>',
-      '<a href="#top">f</a>',
-    ]);
-    match(html, / g h i<\/p>/);
-  });
-
-  it('has tables that scroll, and those that need to are reached with the keyboard by the names of their columns', async () => {
-    const narrow = await render('|a|b|\n|-|-|\n|1|2|');
-    match(narrow, /<div class="table"><table>/);
-    const wide = await render('|Command|Result|\n|-|-|\n|`/configuration-reset`|resets|');
-    match(wide, /<div class="table" tabindex="0" role="group" aria-label="Command, Result"><table>/);
   });
 
   describe('that is still being written', () => {

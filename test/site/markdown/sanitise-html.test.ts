@@ -2,7 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:asse
 import { readCases, unquote } from '../../support/fixture-lines.ts';
 import { hostileHtml } from '../../support/hostile-html.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
-import { picture, render, wrongs } from '../../support/safe-html.ts';
+import { render, wrongs } from '../../support/safe-html.ts';
 
 const rendered = (text: string): string => render(text) ?? 'null';
 
@@ -52,28 +52,6 @@ describe('HTML of strangers', () => {
   it('has its headings below that of the page, together with those of markdown', () => {
     const html = rendered('<h1 align="center">A</h1>\n\n## B\n\n<div><h5>C</h5></div>\n\n# D');
     strictEqual(html.match(/<h\d/g)?.join(''), '<h2<h3<h4<h2');
-  });
-
-  it('shows our copy of a picture in its own proportions, or in the size that its author asks for within bounds', () => {
-    const tag = (more: string): string => rendered(`<img src="${picture}" alt="a" ${more}>`);
-    const whole =
-      /<img src="\/appdata\/a\.webp" [^>]* sizes="min\(640px, 92vw\)" alt="a" width="640" height="320"/;
-    for (const size of [
-      '',
-      'width=99999',
-      'width="100%"',
-      'width=-1',
-      'width=0',
-      'width="1e3"',
-      'height=1e999',
-    ])
-      match(tag(size), whole, size);
-    match(
-      tag('width=64 height=32'),
-      /sizes="min\(64px, [^>]* width="64" height="32" loading="lazy" class="sized"/,
-    );
-    for (const size of ['width="160"', 'height="80"']) match(tag(size), /width="160" height="80"/);
-    match(tag('align=right'), /class="end"/);
   });
 
   it('has no picture of which we have no copy, as markdown has none', () => {
