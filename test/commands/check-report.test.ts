@@ -99,14 +99,4 @@ describe('no line of a report', () => {
       'bots/001/1.en.md:3:11 pattern name: "\\u200b\\u3164" is not allowed',
     );
   });
-
-  it('is turned into a command by a file called ::stop-commands::abc', () => {
-    const place = { path: '::stop-commands::abc', line: 1, column: 1, severity: 'error' } as const;
-    const finding: Finding = { ...place, rule: 'file-size', message: '##[group]x' };
-    strictEqual(formatText(finding), './::stop-commands::abc:1:1 file-size \\u0023#[group]x');
-    match(
-      printReport({ files: 1, findings: [finding] }, 'github'),
-      /^::error file=%3A%3Astop-commands%3A%3Aabc,line=1,col=1,title=file-size::\\u0023#\[group\]x\n1 file, 1 fault\n\nAlmost there\. /,
-    );
-  });
 });

@@ -1,7 +1,8 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -179,23 +180,11 @@ describe('botshelf check', () => {
 
   it('ends with 2 and one line that says what to do when it cannot check', async () => {
     const root = catalogue(good);
-    const at = (path: string): Record<string, string> => ({ BOTSHELF_CATALOGUE: join(root, path) });
-    const cases: [string[], RegExp, Record<string, string>?][] = [
-      [['nowhere'], /^"nowhere" does not exist: /],
-      [['bots/312/1.en.md'], /^"bots\/312\/1.en.md" does not exist: /],
-      [[''], /^"" does not exist: /],
-      [[`${pagePath(homer)}/x`], /\.en\.md\/x" does not exist: /],
-      [['..'], /^".." is not in the catalogue: /],
-      [[], /does not exist: set BOTSHELF_CATALOGUE/, at('none')],
-      [[], /\.en\.md\/bots does not exist: set BOTSHELF_CATALOGUE/, at(pagePath(homer))],
-      [[], /^PORT is "x": /, { PORT: 'x' }],
-      [['--format', 'xml'], /^error: option '--format <format>' argument 'xml' is invalid/],
-    ];
-    for (const [args, message, env = {}] of cases) {
-      const { code, stdout, stderr } = await botshelf(root, ['check', ...args], { env });
-      deepStrictEqual([code, stdout], [2, ''], stderr);
-      match(stderr, message);
-      ok(!stderr.includes('    at '), stderr);
+    for (const { input, expected } of readCases('check-refusals')) {
+      const [args, env] = JSON.parse(input.replaceAll('ROOT', root)) as [string[], Record<string, string>];
+      const run = await botshelf(root, ['check', ...args], { env });
+      const stderr = `${expected.join('\n')}\n`.replaceAll('ROOT', root);
+      deepStrictEqual(run, { code: 2, stdout: '', stderr });
     }
   });
 });

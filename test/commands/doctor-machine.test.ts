@@ -1,7 +1,7 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { chownSync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkClone, checkGit, checkLocks, checkOwner } from '../../src/commands/doctor.ts';
+import { checkClone, checkLocks, checkOwner } from '../../src/commands/doctor.ts';
 import { doctorContext } from '../support/doctor.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -9,10 +9,6 @@ import { tempFolder } from '../support/temp-folder.ts';
 
 describe('what botshelf doctor says of Git', () => {
   const { folder, git } = testRepository({ [pagePath('7')]: mainPage() });
-
-  it('is its version', async () => {
-    strictEqual((await checkGit(doctorContext(folder))).state, 'ok');
-  });
 
   it('is whether the clone takes commits', async () => {
     const context = doctorContext(folder);

@@ -4,7 +4,6 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import {
-  assessPacks,
   checkBaseAddress,
   checkPush,
   checkRemote,
@@ -42,17 +41,6 @@ describe('what botshelf doctor says of the remote', () => {
     git('--git-dir', remote, 'config', 'gc.cruftPacks', 'true');
     strictEqual((await checkPush(context)).reason, 'the remote takes pushes of this user');
   });
-
-  for (const [version, cruftPacks, isFine] of [
-    ['2.39.5', '', false],
-    ['2.39.5', 'true', true],
-    ['2.40.1 (Apple Git-1)', 'false', false],
-    ['2.41.0', '', true],
-    ['2.50.0', 'false', false],
-  ] as const)
-    it(`is ${isFine ? 'nothing' : 'that it grows'} with Git ${version} and gc.cruftPacks=${cruftPacks}`, () => {
-      strictEqual(assessPacks(remote, `git version ${version}`, cruftPacks) === null, isFine);
-    });
 
   it('is that an origin is there and not used', async () => {
     const { state, reason, fix } = await checkRemote(

@@ -6,17 +6,19 @@ import {
   assessSpace,
   assessWatches,
 } from '../../src/commands/doctor.ts';
-import { assessClock, assessProxy } from '../../src/commands/doctor-network.ts';
+import { assessClock, assessPacks, assessProxy } from '../../src/commands/doctor-network.ts';
 import {
   type DoctorCheck,
   toExitCode,
   failure,
   fine,
+  type Outcome,
   toOutcome,
   printResults,
   runChecks,
   warning,
 } from '../../src/commands/doctor-results.ts';
+import { readCases } from '../support/fixture-lines.ts';
 import { doctorContext } from '../support/doctor.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -68,46 +70,23 @@ describe('the checks of botshelf doctor', () => {
   });
 });
 
-describe('what botshelf doctor says of a figure or a setting', () => {
-  const disk = { bsize: 4096, bavail: 2 ** 22, files: 2 ** 20, ffree: 2 ** 19 };
-  const proxy = { host: '127.0.0.1', baseUrl: 'https://bots.example.org', trustProxy: true };
-  const direct = { host: '127.0.0.1', baseUrl: 'http://127.0.0.1:3000', trustProxy: false };
-  const cases = [
-    [assessGitVersion('git version 2.39.5 (Apple Git-154)'), /^ok Git 2\.39\.5$/],
-    [assessGitVersion('git version 3.0.0'), /^ok /],
-    [assessGitVersion('git version 2.30.2'), /^error Git 2\.30\.2 is too old .+: install Git 2\.38/],
-    [assessGitVersion(''), /^error git cannot be run: apt-get install git$/],
-    [assessFileSystem('/srv', 0xef53), /^ok /],
-    [assessFileSystem('/srv', 0x01021994), /^warning \/srv is kept in memory only/],
-    [assessFileSystem('/srv', 0x6969), /^warning \/srv is on a network or shared file system \(NFS\)/],
-    [assessSpace('/srv', disk), /^ok \/srv has 16\.0 GiB free$/],
-    [assessSpace('/srv', { ...disk, bavail: 2 ** 17 }), /^warning .+: make room/],
-    [assessSpace('/srv', { ...disk, bavail: 100 }), /^error /],
-    [assessSpace('/srv', { ...disk, ffree: 9 }), /^error \/srv has room for 9 more files only/],
-    [assessSpace('/btrfs', { ...disk, files: 0, ffree: 0 }), /^ok /],
-    [assessWatches(1000, 65_536, 128), /^ok /],
-    [assessWatches(1000, 1500, 128), /^warning /],
-    [assessWatches(1000, 900, 128), /^error .+: sysctl -w fs\.inotify\.max_user_watches=524288 /],
-    [assessOpenFiles(Number.POSITIVE_INFINITY), /^ok /],
-    [assessOpenFiles(192), /^warning .+: LimitNOFILE=65536 in the unit/],
-    [assessClock(-1400), /^ok /],
-    [assessClock(5000), /^warning it is 5 s ahead of that of the remote/],
-    [assessClock(-3_600_000), /^error .+: timedatectl set-ntp true$/],
-    [assessProxy(direct, []), /^ok /],
-    [assessProxy(proxy, ['8.8.8.8']), /^ok /],
-    [assessProxy({ ...proxy, trustProxy: false }, []), /^warning .+: BOTSHELF_TRUST_PROXY=on$/],
-    [assessProxy({ ...proxy, host: '8.8.8.8' }, []), /^warning .+ any client that reaches 8\.8\.8\.8/],
-    [assessProxy({ ...proxy, host: '0.0.0.0' }, ['10.0.0.1', '8.8.8.8']), /^warning .+ reaches 8\.8\.8\.8 /],
-    [assessProxy({ ...proxy, host: '0.0.0.0' }, ['127.0.0.1', '10.0.0.1']), /^ok /],
-    [assessProxy({ ...proxy, host: '10.0.0.1' }, []), /^ok /],
-    [
-      assessProxy(direct, [], 'X is off: if so, y; set it to on'),
-      /^warning X is off: if so, y: set it to on$/,
-    ],
-  ] as const;
+/** What judges figures and settings. */
+const assess = {
+  clock: assessClock,
+  'file system': assessFileSystem,
+  Git: assessGitVersion,
+  'open files': assessOpenFiles,
+  packs: assessPacks,
+  proxy: assessProxy,
+  space: assessSpace,
+  watches: assessWatches,
+} as unknown as Readonly<Record<string, (...values: unknown[]) => Outcome | null>>;
 
-  it('is its state, and what to do', () => {
-    for (const [{ state, reason, fix }, expected] of cases)
-      match(`${state} ${reason}${fix === null ? '' : `: ${fix}`}`, expected);
-  });
+describe('what botshelf doctor says of a figure or a setting', () => {
+  for (const { title, input, expected } of readCases('doctor-figures'))
+    it(`is its state, and what to do: ${title}`, () => {
+      const [, what = '', values = ''] = /^(.*?) (\[.*)/.exec(input) ?? [];
+      const { state, reason, fix } = assess[what]?.(...(JSON.parse(values) as unknown[])) ?? fine('nothing');
+      deepStrictEqual([`${state} ${reason}`, ...(fix === null ? [] : [fix])], expected);
+    });
 });

@@ -1,7 +1,8 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeInstanceLock } from '../../src/git/branch/instance-lock.ts';
+import { readCases } from '../support/fixture-lines.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
@@ -42,21 +43,13 @@ describe('botshelf import', () => {
     strictEqual(repository.git('rev-list', '--count', 'HEAD'), '2');
   });
 
-  it('reports every reason of every record that does not fit, and imports the others', async () => {
-    const { folder: root } = catalogue();
-    const records = [
-      { ...homerKeys, id: '7', category: 'cats', invite: 'http://a.example/' },
-      { ...homerKeys, id: 'seven' },
-      { ...homerKeys, id: '8' },
-      { ...homerKeys, id: '8', name: 'Again' },
-      { ...homerKeys, id: '9', description: `bsh_${'0'.repeat(49)}` },
-    ];
-    const { code, stdout } = await importFrom(list(records), root);
-    strictEqual(code, 1);
-    const places = ['1 enum category:', '1 pattern invite:', '2 id id:', '4 twice id:', '5 token this'];
-    deepStrictEqual(stdout.match(/(?<=^bots\.ndjson:)\d \S+ \S+/gm), places);
-    match(stdout, /^5 records: 1 added[^]*^ {7}1 enum category$/m);
-  });
+  for (const { title, input, expected } of readCases('import-reports'))
+    it(title, async () => {
+      const [records, rules] = JSON.parse(input) as [object[], object];
+      const filled = records.map((record) => ({ ...homerKeys, ...record }));
+      const { code, stdout } = await importFrom(list(filled, rules), catalogue().folder);
+      deepStrictEqual([`exit code ${code}`, ...stdout.trimEnd().split('\n')], expected);
+    });
 
   it('leaves a bot with other pages alone, and replaces it but for created and translations where it is to @slow', async () => {
     const { folder: root, ...repository } = catalogue({
@@ -141,16 +134,6 @@ describe('botshelf import', () => {
     match((await importFrom(folder, root, '--replace')).stdout, /: 0 added, /);
   });
 
-  it('reports the values that are left out of a record that it imports', async () => {
-    const { folder: root } = catalogue();
-    const folder = list([{ ...homerKeys, id: '7', site: 'http://' }], {
-      website: { from: 'site', invalid: 'leave out' },
-    });
-    const { code, stdout } = await importFrom(folder, root);
-    strictEqual(code, 0);
-    match(stdout, /:1 left-out website: "http:\/\/" .*\n1 record: 1 added.*\n {7}1 left-out website\n$/);
-  });
-
   it('takes an object around a list for no bot, whose people could then manage it', async () => {
     const bots = ['7', '8'].map((id) => ({ ...homerKeys, id, owners: [{ id: '5' }, { id: '6' }] }));
     const { folder: root, ...repository } = catalogue();
@@ -171,14 +154,6 @@ describe('botshelf import', () => {
     match(refused, /^bots\.ndjson:1 id id: data\.bots\[0\]\.id leads to several objects in one record: /);
   });
 
-  it('refuses half of a character, which a file cannot have', async () => {
-    const half = ['7', '8'].map((id) => ({ ...homerKeys, id, [id === '7' ? 'body' : 'name']: '\ud83d' }));
-    const { code, stdout } = await importFrom(list(half), catalogue().folder);
-    strictEqual(code, 1);
-    match(stdout, /^bots\.ndjson:1 record this cannot be read \(it has half of a character, .*\n/);
-    match(stdout, /^bots\.ndjson:2 unicode .* half of a character/m);
-  });
-
   it('brings back an export whose names look like entities or as if they had no value', async () => {
     const website = 'https://exämple.org/';
     const codehost = { owner: 'a/b', repo: 'c' };
@@ -193,15 +168,6 @@ describe('botshelf import', () => {
     const { name, description, ...rest } = frontMatter(read(pagePath('7')));
     deepStrictEqual([name, description, rest['website']], [exact.name, exact.description, website]);
     deepStrictEqual(rest['codehost'], codehost);
-  });
-
-  it('warns of ids that all end in zeros', async () => {
-    const { folder: root } = catalogue();
-    const rounded = ['190519304972663300', '190519304972664800'].map((id) => ({ ...homerKeys, id }));
-    const { stdout } = await importFrom(list(rounded), root, '--dry-run');
-    match(stdout, /^ {7}2 ids of bots all end in zeros: .* export them as text \(first: bots\.ndjson:1\)$/m);
-    const exact = [...rounded, { ...homerKeys, id: '190519304972663312' }];
-    ok(!(await importFrom(list(exact), root, '--dry-run')).stdout.includes('zeros'));
   });
 
   it('reports what is imported already where a later commit of it is refused @slow', async () => {
@@ -252,15 +218,6 @@ describe('botshelf import', () => {
     const { code, stdout } = await importFrom(folder, root, '--images');
     strictEqual(code, 0);
     match(stdout, /1 added, .*\nthe pictures are fetched by the service that runs here\n$/);
-  });
-
-  it('prints a mapping to begin with', async () => {
-    const { folder: root } = catalogue();
-    const folder = list([{ ...homerKeys, id: '190519304972663312' }]);
-    const { code, stdout } = await botshelf(root, ['import', 'bots.ndjson', '--suggest'], { cwd: folder });
-    strictEqual(code, 0);
-    writeFiles(folder, { 'map.json': stdout });
-    strictEqual((await importFrom(folder, root)).code, 0, stdout);
   });
 });
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
 import { readConfig } from '../../src/app/config.ts';
@@ -138,8 +138,12 @@ describe('the workflows of the project', () => {
     readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
   }
 
+  const workflows = [
+    'catalogue-template/github/.github/workflows/catalogue.yml',
+    ...readdirSync(join(packageFolder, '.github/workflows')).map((name) => `.github/workflows/${name}`),
+  ];
   const jobsOf = (name: string): [string, Job][] => {
-    const { permissions, jobs } = parseYaml(textOf(`.github/workflows/${name}`)) as {
+    const { permissions, jobs } = parseYaml(textOf(name)) as {
       permissions: unknown;
       jobs: Record<string, Job>;
     };
@@ -149,9 +153,9 @@ describe('the workflows of the project', () => {
 
   it('have actions pinned by commit, and a token that may read alone, but for the jobs that publish', () => {
     const powers: Record<string, Job['permissions']> = {};
-    for (const name of readdirSync(join(packageFolder, '.github/workflows')))
+    for (const name of workflows)
       for (const [job, { permissions, steps }] of jobsOf(name)) {
-        if (permissions) powers[`${name} ${job}`] = permissions;
+        if (permissions) powers[`${basename(name)} ${job}`] = permissions;
         for (const { uses, run } of steps) {
           if (uses !== undefined) match(uses, /@[0-9a-f]{40}$/, name);
           doesNotMatch(run ?? '', /\$\{\{/, 'nothing of an event is put into a command');
@@ -165,7 +169,7 @@ describe('the workflows of the project', () => {
   });
 
   it('run no code of the project or of a library in a job that publishes', () => {
-    for (const name of readdirSync(join(packageFolder, '.github/workflows')))
+    for (const name of workflows)
       for (const [, { steps }] of jobsOf(name).filter(([, job]) => job.permissions))
         for (const { uses, run = '' } of steps) {
           if (uses !== undefined)
@@ -177,7 +181,9 @@ describe('the workflows of the project', () => {
   });
 
   it('name the repository of whoever publishes in both packages before they pack, because the provenance does', () => {
-    const commands = jobsOf('release.yml').flatMap(([, { steps }]) => steps.map(({ run = '' }) => run));
+    const commands = jobsOf('.github/workflows/release.yml').flatMap(([, { steps }]) =>
+      steps.map(({ run = '' }) => run),
+    );
     const [naming = ''] = commands.filter((run) => run.includes('npm pkg set'));
     ok(commands.indexOf(naming) < commands.indexOf('npm pack --pack-destination release'));
     const cwd = tempFolder();

@@ -81,26 +81,15 @@ function openForm(
 const entryOf = (texts: FieldTexts): FormFile => makeFile(partsOf(), openForm('bot', 'add'), texts);
 
 describe('a form', () => {
-  for (const [what, action, path, texts] of [
-    ['bot add', '/add', undefined, { authors: '77', locale: 'it' }],
-    ['bot edit 7', '/bots/7/edit', 'bots/007/7.en.md', { page: 'Main.', locale: 'en' }],
-    ['bot edit 7 FR', '/bots/7/edit?language=fr', 'bots/007/7.fr.md', { name: 'Sept', locale: 'fr' }],
-    ['bot translate 7', '/bots/7/translate', 'bots/007/7.it.md', { page: 'Main.', locale: 'it' }],
-    ['bot translate 7 fr', '/bots/7/translate?from=fr', 'bots/007/7.it.md', { name: 'Sept' }],
-    ['collection add', '/add/collection', undefined, { locale: 'it' }],
-    ['collection edit small', '/collections/small/edit', 'collections/small.en.md', { bots: '7\n8' }],
-    ['collection edit small de', '/collections/small/edit?language=de', 'collections/small.de.md', {}],
-    ['collection translate small', '/collections/small/translate', 'collections/small.it.md', {}],
-    ['profile edit 77', '/my-bots/name', 'people/77.json', { description: 'Bakes.' }],
-    ['profile edit 78', '/my-bots/name', 'people/78.json', { name: 'Ada', locale: 'en' }],
-  ] as const) {
-    it(`for ${what} is sent to its path, and has the texts and the path of its file`, () => {
-      const [kind, mode, subject = '', language = null] = what.split(' ');
+  for (const { input, expected } of readCases('opened-forms'))
+    it(`for ${input} is sent to its path, and has the texts and the path of its file`, () => {
+      const [kind, mode, subject = '', language = null] = input.split(' ');
+      const [action, json = '', path] = expected;
       const form = openForm(kind as Form['kind'], mode as Form['mode'], { subject, language });
-      deepStrictEqual({ ...form, action, texts: { ...form.texts, ...texts } }, form);
+      const texts = { ...form.texts, ...(JSON.parse(json) as object) };
+      deepStrictEqual({ ...form, action, texts }, form);
       strictEqual(makeFile(partsOf(), form, form.texts).path, path);
     });
-  }
 
   for (const { input, expected } of readCases('edit-again-paths'))
     it(`${expected[0]} is where ${input} is edited again`, () => {

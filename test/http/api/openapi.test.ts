@@ -10,6 +10,7 @@ import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { type ApiParts, createApi } from '../../../src/http/api/api.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { problemKinds } from '../../../src/http/problem.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { type ApiDocument, listParameters } from '../../support/api-guide.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -95,15 +96,11 @@ describe('the OpenAPI document', () => {
     for (const kind of Object.keys(problemKinds)) ok(guide.includes(`\`${kind}\``), kind);
   });
 
-  for (const [contact, expected] of [
-    [null, undefined],
-    ['ops@example.org', { email: 'ops@example.org' }],
-    ['https://example.org/help', { url: 'https://example.org/help' }],
-    ['Ask in #bots', { name: 'Ask in #bots' }],
-  ] as const)
-    it(`has the contact of the operator: ${contact}`, () => {
+  for (const { input, expected } of readCases('api-contacts'))
+    it(`has the contact of the operator: ${input}`, () => {
+      const contact = input === 'none' ? null : input;
       const { info } = openApi('', toSettings(), contact) as { info: { contact?: unknown } };
-      deepStrictEqual(info.contact, expected);
+      strictEqual(JSON.stringify(info.contact), expected[0]);
     });
 
   it('has a tag for each operation, and an operation for each tag', () => {

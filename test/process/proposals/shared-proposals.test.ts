@@ -122,25 +122,6 @@ describe('proposals of two machines', () => {
     for (const { proposals } of [a, b]) deepStrictEqual(proposals.list.open, []);
   });
 
-  it('that are sent on one are seen on the other, and decided there', async () => {
-    const { proposal, shared: isShared } = await send(a);
-    ok(isShared);
-    deepStrictEqual(b.proposals.list.open, []);
-    await b.round();
-    deepStrictEqual(b.proposals.list.open, [proposal]);
-    ok((await decide(b, 'changes-asked')).shared);
-    await a.round();
-    strictEqual(find(a.proposals)?.state, 'changes-asked');
-    await send(a);
-    await b.round();
-    const { proposal: closed } = await decide(b, 'accepted');
-    deepStrictEqual(await agree(), ['accepted']);
-    deepStrictEqual(a.proposals.list.listOf(author.id), [closed]);
-    strictEqual(a.clone.git('log', '-1', '--format=%H'), closed.commit);
-    match(a.clone.read(homerPath), new RegExp(`example.org/${sent}`));
-    deepStrictEqual(logged, []);
-  });
-
   it('that are decided on both at once are decided once, and the second reviewer is told @long', async () => {
     const proposal = await sendToBoth();
     await decide(a, 'declined');

@@ -2,6 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { parseMessages, createMessages, type Messages } from '../../../src/site/language/messages.tsx';
+import { readCases } from '../../support/fixture-lines.ts';
 
 const texts = {
   'list.found': '{count, plural, one {# bot} other {# bots}}',
@@ -91,18 +92,8 @@ describe('the messages of a language', () => {
   });
 
   it('say how long ago something was in its largest unit', () => {
-    const day = 86_400_000;
-    for (const [milliseconds, text] of [
-      [0, 'this minute'],
-      [-5000, 'this minute'],
-      [20 * 60_000, '20 minutes ago'],
-      [3 * 3_600_000, '3 hours ago'],
-      [day, 'yesterday'],
-      [2 * day, '2 days ago'],
-      [45 * day, 'last month'],
-      [800 * day, '2 years ago'],
-    ] as const)
-      strictEqual(english.ago(now - milliseconds, now), text);
+    for (const { title, input, expected } of readCases('times-ago'))
+      strictEqual(english.ago(now - Number(input), now), expected[0], title);
     strictEqual(inLocale('ru').ago(now - 2 * 86_400_000, now), 'позавчера');
   });
 
