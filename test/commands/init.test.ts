@@ -66,17 +66,14 @@ describe('botshelf init', () => {
     strictEqual(repositoryIn(folder).git('rev-list', '--count', 'HEAD'), '2');
   });
 
-  for (const [host, file, checker, prefix] of [
-    ['gitlab', '.gitlab-ci.yml', 'https://example.org/botshelf-1.2.3.tgz', ''],
-    ['forgejo', '.forgejo/workflows/catalogue.yml', 'https://example.org/a/botshelf.git#0123abc', 'git+'],
-    ['github', '.github/workflows/catalogue.yml', 'git+ssh://git@example.org/botshelf#v1', ''],
-  ] as const)
-    it(`has the check on ${host} install ${checker} where that is the checker`, async () => {
+  for (const { title: checker, input, expected } of readCases('checkers'))
+    it(`has the check of the host install ${checker} where that is the checker: ${input}`, async () => {
+      const [file = '', shown = ''] = expected;
       const folder = join(tempFolder(), 'shelf');
-      const options = ['--host', host, '--checker', checker];
+      const options = ['--host', input, '--checker', checker];
       const { code, stdout } = await botshelf(tempFolder(), ['init', folder, ...options]);
-      deepStrictEqual([code, stdout.includes(`${prefix}${checker};`)], [0, true]);
-      ok(readFileSync(join(folder, file), 'utf8').includes(` BOTSHELF: ${prefix}${checker}\n`));
+      deepStrictEqual([code, stdout.includes(`${shown};`)], [0, true]);
+      ok(readFileSync(join(folder, file), 'utf8').includes(` BOTSHELF: ${shown}\n`));
     });
 
   it('refuses what is no empty folder, and a name that is none for a branch, and leaves all as it was', async () => {

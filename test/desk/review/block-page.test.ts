@@ -1,5 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
+import { readCases } from '../../support/fixture-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   author,
@@ -133,18 +134,13 @@ describe('who is blocked, on the site', () => {
     it('refuses names that nobody has, and domains in which anybody gets one', async () => {
       const person = await open('/review/blocked');
       const before = tip();
-      for (const [kind, name, why] of [
-        ['account', 'x', /1 to 20 digits/],
-        ['account', '__proto__', /1 to 20 digits/],
-        ['bot', '', /1 to 20 digits/],
-        ['host', 'a b', /1 to 20 digits/],
-        ['host', 'https://github.io/', /Anybody can get a name/],
-      ] as const) {
+      for (const { input, expected } of readCases('blocked-names')) {
+        const [, kind = '', name = ''] = /^(\w+) ?(.*)$/.exec(input) ?? [];
         const shown = await person.visitor.go(site.baseUrl + pageOf(kind, encodeURIComponent(name)));
         const pressed = await press(person, 'block', [kind, name]);
         for (const page of [shown, pressed]) {
           strictEqual(page.status, 422, name);
-          match(page.text, why);
+          ok(page.text.includes(expected[0] ?? ''), input);
         }
       }
       strictEqual((await press(person, 'block', ['person', '5'])).status, 400);

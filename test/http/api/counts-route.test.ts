@@ -144,26 +144,13 @@ describe('GET /api/v2/bots/:id/counts', () => {
   });
 
   it('refuses what it does not understand, everything at once, and says what to do', async () => {
-    const times = [
-      '2000-01-01',
-      '2026-1-1',
-      '',
-      '20260101',
-      '2026-01-01T25:00Z',
-      '2026-01-01T00:00+01:00',
-      '0'.repeat(200),
-    ];
-    const refused = times.map((time) => ({ input: `from=${encodeURIComponent(time)}`, expected: undefined }));
-    for (const { input, expected } of [...readCases('count-query-faults'), ...refused]) {
+    for (const { input, expected } of readCases('count-query-faults')) {
       const { status, json } = await service.request(`/api/v2/bots/${homer}/counts?${input}`);
-      strictEqual(status, 400, input);
       const errors = json.errors as Readonly<Record<'pointer' | 'detail', string>>[];
-      if (expected)
-        deepStrictEqual(
-          errors.map(({ pointer, detail }) => `${pointer} ${detail}`),
-          expected,
-        );
+      const told = errors.map(({ pointer, detail }) => `${pointer} ${detail}`);
+      deepStrictEqual([status, ...told], [400, ...expected], input);
     }
+    strictEqual((await service.request(`/api/v2/bots/${homer}/counts?from=2000-01-01`)).status, 400);
   });
 
   it('knows no counts of a bot that is not listed, though the state has some', async () => {

@@ -114,11 +114,8 @@ describe('the OpenAPI document', () => {
   });
 
   it('is where /api, /api/v2 and /openapi.json lead', async () => {
-    for (const [path, target] of [
-      ['/api', '/docs'],
-      ['/api/v2', '/docs'],
-      ['/openapi.json', '/api/openapi.json'],
-    ] as const) {
+    const targets = { '/api': '/docs', '/api/v2': '/docs', '/openapi.json': '/api/openapi.json' };
+    for (const [path, target] of Object.entries(targets)) {
       const { status, headers } = await fetch(service.address + path, { redirect: 'manual' });
       deepStrictEqual([status, headers.get('location')], [302, target]);
       strictEqual(headers.get('link'), '</api/openapi.json>; rel="service-desc"');

@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import sharp from 'sharp';
+import { readCases } from '../../support/fixture-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { keepImages } from '../../support/images.ts';
 import { testRepository } from '../../support/repository.ts';
@@ -63,13 +64,8 @@ describe('what other sites show of a bot', () => {
   it('is led to by an address with its name; that of several leads to a search', async () => {
     const response = await get('/bots/A-b-i?locale=ar');
     strictEqual(response.headers.get('location'), '/bots/7?locale=ar');
-    for (const [name, location] of [
-      ['A%20B_i', '/bots/7'],
-      ['rooks-gambit', '/bots/50'],
-      ['Rook%E2%80%99s%20Gambit', '/bots/50'],
-      ['Homer', '/?q=Homer'],
-    ])
-      strictEqual((await get(`/bots/${name}`)).headers.get('location'), location, name);
+    for (const { input, expected } of readCases('bot-names'))
+      strictEqual((await get(`/bots/${input}`)).headers.get('location'), expected[0], input);
     for (const path of ['/bots/nobody', '/bots/2048', '/bots/%E2%98%83', `/bots/${'x'.repeat(2000)}`])
       strictEqual((await get(path)).status, 404, path);
   });

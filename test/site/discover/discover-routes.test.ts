@@ -63,15 +63,9 @@ describe('a program that reads what is beside the pages', () => {
   });
 
   it('is led to the feed of a list by a link beside it, and to what a feed is', async () => {
-    for (const [path, feed] of [
-      ['/?sort=popular', 'new'],
-      ['/categories/music', 'category/music'],
-      ['/?author=5', 'author/5'],
-      ['/authors/5', 'author/5'],
-      ['/collections/quiet', 'collection/quiet'],
-    ] as const) {
-      const links = `<a href="/feeds/${feed}.atom">Follow this list</a> <a class="muted" href="/feeds">`;
-      ok((await text(path)).includes(links), path);
+    for (const { input, expected } of readCases('followed-lists')) {
+      const links = `<a href="/feeds/${expected[0]}.atom">Follow this list</a> <a class="muted" href="/feeds">`;
+      ok((await text(input)).includes(links), input);
     }
   });
 

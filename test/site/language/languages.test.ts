@@ -2,6 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/str
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { Languages } from '../../../src/site/language/languages.ts';
 import { type Locale, chooseLocale } from '../../../src/bot/locale.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -29,29 +30,17 @@ describe('the languages of the interface', () => {
     deepStrictEqual(open().languages.locales, ['en', 'ar', 'de', 'pt-BR']);
   });
 
-  const choices: readonly (readonly [requested: string | undefined, accepted: string, locale: string])[] = [
-    [undefined, '', 'en'],
-    [undefined, 'pt-PT', 'pt-BR'],
-    ['ar', 'de', 'ar'],
-    // A bot may have this language, but the interface does not, so the browser decides.
-    ['he', 'de', 'de'],
-    ['he', '', 'en'],
-  ];
-  for (const [requested, accepted, locale] of choices)
-    it(`choose ${locale} for ?locale=${requested ?? ''} and a browser with ${accepted || 'none'}`, () => {
-      strictEqual(open().languages.choose(requested as Locale | undefined, accepted).locale, locale);
+  for (const { title, input, expected } of readCases('interface-languages'))
+    it(title, () => {
+      const [requested, accepted = '', language] = input
+        .split(' | ')
+        .map((text) => (text === '-' ? '' : text));
+      const { languages } = open(files, toSettings(language ? { language } : {}));
+      strictEqual(
+        languages.choose((requested || undefined) as Locale | undefined, accepted).locale,
+        expected[0],
+      );
     });
-
-  it('fall back to the default language of the catalogue', () => {
-    for (const [language, locale] of [
-      ['de', 'de'],
-      ['eo', 'en'],
-    ] as const) {
-      const { languages } = open(files, toSettings({ language }));
-      strictEqual(languages.choose(undefined, 'xx').locale, locale);
-      strictEqual(languages.choose(undefined, 'ar').locale, 'ar');
-    }
-  });
 
   it('show texts of the catalogue in those of the reader, of the catalogue, English, or else the first', () => {
     const { languages } = open(files, toSettings({ language: 'eo' }));
