@@ -274,7 +274,7 @@ describe('the review of proposals', () => {
       await eventually(async () => (await statusOf()) === 200);
       await report();
       const { visitor, page } = await open('/review?tab=reports');
-      match(page.text, /<h2><a [^>]*><bdi>Homer<\/bdi>/);
+      match(page.text, /<h2><a [^>]*><bdi>Homer<\/bdi>[^]*Remove Homer</);
       const path = pathIn(page, 'adult');
       site.repo.commit({ [homerPath]: '---\n{ "name": 3 }\n---\n' });
       const refused = await visitor.press(page, path);

@@ -18,7 +18,7 @@ describe('my bots', () => {
     site = await openLoginSite({
       bots: [homer, '1001', ...many],
       files: { 'botshelf.json': proposalSettings },
-      prepare: async ({ folder }) => await addProposals(folder, [...many, homer]),
+      prepare: async ({ folder }) => await addProposals(folder, [homer, ...many]),
     });
   });
 
@@ -94,7 +94,7 @@ async function addProposals(folder: string, bots: readonly string[]): Promise<vo
     const step = { ...sentStep, subject: botId(bot), sentAt: Date.now() + 60_000 + i };
     return [formatClosedRef(step.subject, proposer.id, step.sentAt), [{ ...step, state: 'withdrawn' }]];
   });
-  importProposals(folder, new Map(withdrawn));
   const pages = new Map([[pagePath(homer), mainPage({ authors: [author], nsfw: true })]]);
   await (await openProposals(folder)).send({ subject, proposer, pages, note: '' });
+  importProposals(folder, new Map(withdrawn));
 }
