@@ -44,6 +44,9 @@ needs('chromium', describe)('the forms', function () {
     return page;
   }
 
+  // waitForFunction looks once, and then by an eval that the page forbids, or by a script that does not run.
+  const hasFocus = async (page: Page, id: string): Promise<void> =>
+    await eventually(async () => strictEqual(await page.evaluate('document.activeElement?.id'), id));
   const words = async (page: Page, mark: 'ins' | 'del'): Promise<string[]> =>
     await page.locator(`.changes ${mark}`).allTextContents();
 
@@ -83,14 +86,14 @@ needs('chromium', describe)('the forms', function () {
     strictEqual(await page.getByLabel('Description').inputValue(), 'Answers questions about doughnuts.');
     await page.getByRole('button', { name: 'Check' }).click();
     match(await page.title(), /^Error: Add a language to Homer/);
-    strictEqual(await page.evaluate('document.activeElement.id'), 'errors');
+    await hasFocus(page, 'errors');
     await page.getByRole('link', { name: 'Language: Choose a language.' }).click();
-    strictEqual(await page.evaluate('document.activeElement.id'), 'locale');
+    await hasFocus(page, 'locale');
     await page.getByLabel('Language (required)').selectOption('German');
     await page.getByLabel('Description').fill('Beantwortet Fragen zu Krapfen.');
     await page.getByRole('button', { name: 'Check' }).click();
     strictEqual(await page.getByRole('status').textContent(), 'Ready to submit.');
-    strictEqual(await page.evaluate('document.activeElement.id'), 'outcome');
+    await hasFocus(page, 'outcome');
     const href = await page.getByRole('link', { name: 'Continue on GitHub' }).getAttribute('href');
     const { pathname, searchParams } = new URL(href ?? '');
     strictEqual(pathname, '/example/catalogue/new/main');
@@ -124,10 +127,7 @@ needs('chromium', describe)('the forms', function () {
         await page.locator('#category').selectOption('fun');
         if (path === '/add') await page.locator('#id').fill('123456789012345678');
         await page.getByRole('button', { name: 'Check' }).click();
-        // waitForFunction looks once, and then by an eval that the page forbids, or by a script that does not run.
-        await eventually(async () =>
-          strictEqual(await page.evaluate('document.activeElement?.id'), 'outcome'),
-        );
+        await hasFocus(page, 'outcome');
         const link = page.getByRole('link', { name: 'Continue on GitHub' });
         for (const y of [0, 700]) {
           await page.evaluate(`scrollTo(0, ${y})`);
@@ -186,7 +186,7 @@ needs('chromium', describe)('the forms', function () {
     strictEqual(await page.locator('.cards').getByText('Bookworm').textContent(), 'Bookworm');
     await page.getByRole('button', { name: 'Check' }).click();
     match(await page.title(), /^Error: Add a bot/);
-    strictEqual(await page.evaluate('document.activeElement.id'), 'errors');
+    await hasFocus(page, 'errors');
     strictEqual(await page.locator('#errors li').count(), 5);
     strictEqual(await page.getByRole('status').count(), 1);
   });

@@ -7,6 +7,7 @@ import { loginEnv, stranger as author } from '../support/login-site.ts';
 import { freePort } from '../support/loopback.ts';
 import { receiveNotices } from '../support/notices.ts';
 import { whileAway } from '../support/proposal-machines.ts';
+import { remoteFaults } from '../support/replica.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../support/service.ts';
@@ -127,7 +128,7 @@ describe('two machines with a login, whose people send and review', function () 
     for (const { clone, service } of machines) {
       await eventually(() => strictEqual(clone.status(), ''));
       clone.git('fsck', '--strict', '--no-dangling');
-      deepStrictEqual((await service.request('/readyz')).json.parts.remote.faults, []);
+      await eventually(async () => deepStrictEqual(await remoteFaults(service), []));
     }
   };
   /** The titles of the commits that have changed a bot. */
