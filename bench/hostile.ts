@@ -158,13 +158,14 @@ function listAttacks(
       await sendAll(service, [postBot(bot, '{"website":"https://example.org/{n}"}')]);
     },
     '1,000 streams from one /48': async () => {
-      const sockets = Array.from({ length: 1000 }, (_, i) =>
-        connect(Number(new URL(service.address).port), '127.0.0.1')
-          .on('error', () => {})
-          .end(
-            `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 2001:db8:1:${i.toString(16)}::1\r\nAccept: text/event-stream\r\n\r\n`,
-          ),
-      );
+      const port = Number(new URL(service.address).port);
+      const sockets = Array.from({ length: 1000 }, (_, i) => {
+        const address = `2001:db8:1:${i.toString(16)}::1`;
+        const head = `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nAccept: text/event-stream\r\n\r\n`;
+        const socket = connect(port, '127.0.0.1').on('error', () => {});
+        socket.write(head);
+        return socket.resume();
+      });
       await rest(5000);
       for (const socket of sockets) socket.destroy();
     },
