@@ -96,7 +96,7 @@ export function averageByKind(qualities: readonly Quality[]): Map<string, number
 }
 
 /** Returns the discounted cumulative gain of grades, the first result's first. */
-export function sumDiscounted(grades: readonly number[]): number {
+function sumDiscounted(grades: readonly number[]): number {
   return grades.reduce((sum, grade, place) => sum + (2 ** grade - 1) / Math.log2(place + 2), 0);
 }
 

@@ -32,21 +32,6 @@ describe('the settings of a catalogue', () => {
     deepStrictEqual((await read({})).settings, toSettings());
   });
 
-  it('are what the file says', async () => {
-    const file = {
-      name: 'Robotek',
-      tagline: 'Bots für alle',
-      notice: 'We move on Sunday.',
-      contact: 'help@example.org',
-      links: { terms: 'https://example.org/terms', report: 'mailto:abuse@example.org' },
-      accent: { light: '#0b5d3b', dark: '#8be0b4' },
-      language: 'de',
-    };
-    const { settings, faults } = await read(file);
-    deepStrictEqual(faults, []);
-    deepStrictEqual(settings, toSettings(file));
-  });
-
   it('have no maintainers, and every proposal is reviewed, unless the file says otherwise', async () => {
     const policies = {
       newBots: 'review',
