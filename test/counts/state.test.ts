@@ -32,6 +32,7 @@ import {
 import { TimeSlice } from '../../src/lib/time-slice.ts';
 import { someBotState, someId } from '../support/arbitrary.ts';
 import { atTime } from '../support/at-time.ts';
+import { readCases } from '../support/fixture-lines.ts';
 import { botId } from '../support/sample.ts';
 
 const homer = botId('190519304972663312');
@@ -105,6 +106,13 @@ describe('the state', () => {
 const first = `sha256:${'f'.repeat(64)}` as TokenDigest;
 const second = `sha256:${'0'.repeat(64)}` as TokenDigest;
 
+/** Reads `none at 9, generation 2` of a case. */
+function toBotState(text: string): BotState {
+  const [digest = '', , at, , generation] = text.split(/,? /);
+  const digests: Readonly<Record<string, TokenDigest>> = { first, second };
+  return { token: { digest: digests[digest] ?? null, at: Number(at), generation: Number(generation) } };
+}
+
 describe('merging what two replicas know of a bot', () => {
   it('does not depend on who merges whom, in which order several meet, or how often', () => {
     fc.assert(
@@ -128,29 +136,11 @@ describe('merging what two replicas know of a bot', () => {
     );
   });
 
-  for (const [title, ours, theirs, merged] of [
-    [
-      'never brings back a token that was replaced by one of a clock that is behind',
-      { digest: first, at: 60_000, generation: 1 },
-      { digest: second, at: 5, generation: 2 },
-      { digest: second, at: 5, generation: 2 },
-    ],
-    [
-      'ends both of two tokens that replicas issued before they saw each other',
-      { digest: first, at: 4, generation: 2 },
-      { digest: second, at: 9, generation: 2 },
-      { digest: null, at: 9, generation: 2 },
-    ],
-    [
-      'lets a revocation win over a token of the same generation, though that is later',
-      { digest: first, at: 9, generation: 2 },
-      { digest: null, at: 4, generation: 2 },
-      { digest: null, at: 9, generation: 2 },
-    ],
-  ] as const)
+  for (const { title, input, expected } of readCases('merged-tokens'))
     it(title, () => {
-      deepStrictEqual(mergeBotStates({ token: ours }, { token: theirs }), { token: merged });
-      deepStrictEqual(mergeBotStates({ token: theirs }, { token: ours }), { token: merged });
+      const [ours = {}, theirs = {}] = input.split(' and ').map(toBotState);
+      for (const merged of [mergeBotStates(ours, theirs), mergeBotStates(theirs, ours)])
+        deepStrictEqual(merged, toBotState(expected[0] ?? ''));
     });
 
   it('returns the very object that was there where the other brings nothing new', () => {
@@ -373,21 +363,12 @@ describe('the file of a day', () => {
     ]);
   });
 
-  it('merges to the later of two counts, and without times to the larger', async () => {
-    for (const [known, other, merged] of [
-      ['7 9 1', '7 3 2', '7 3 2'],
-      ['7 3 2', '7 9 2', '7 9 2'],
-      ['7 9', '7 3', undefined],
-      ['7 9', '7 3 1', '7 3 1'],
-      ['7 3 2', '7 9', undefined],
-      ['7 3 2', '', undefined],
-      ['7 3 2', '12 1', '7 3 2\n12 1'],
-    ])
-      strictEqual(
-        await mergeDays(Buffer.from(`${known}\n`), Buffer.from(`${other}\n`)),
-        merged && `${merged}\n`,
-      );
-  });
+  for (const { input, expected } of readCases('merged-days'))
+    it(`merges ${input} to ${expected.join(' | ') || 'what it was'}`, async () => {
+      const [known, other] = input.split(' and ').map((text) => Buffer.from(`${text}\n`));
+      const merged = await mergeDays(known ?? Buffer.of(), other ?? Buffer.of());
+      strictEqual(merged, expected.length === 0 ? undefined : `${expected.join('\n')}\n`);
+    });
 
   it('merges in any order, any number of times, to the last counts of all bots', async () => {
     const line = fc.record({ count: fc.nat(9), at: fc.nat(4) });
