@@ -115,15 +115,6 @@ describe('Provider', () => {
       }
     });
 
-    it('from another login is refused', async () => {
-      const provider = new Provider((await startProvider(baseUrl)).settings, redirectUri);
-      const { request } = await provider.begin();
-      for (const more of [{}, { state: 'x' }])
-        await rejects(provider.finish(new URLSearchParams({ code: 'x', ...more }), request), {
-          kind: 'stale',
-        });
-    });
-
     it('asks who they are again where another account is wanted', async () => {
       const provider = new Provider((await startProvider(baseUrl)).settings, redirectUri);
       const asked = async (asAnother?: boolean): Promise<URLSearchParams> =>
