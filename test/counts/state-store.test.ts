@@ -29,14 +29,6 @@ describe('a count', () => {
     deepStrictEqual(readdirSync(place.folder), []);
   });
 
-  it('is the last one of a bot that posts several at once', async () => {
-    const place = newPlace();
-    const store = await open(place);
-    await Promise.all([9, 8, 7, 6, 5].map(async (count) => await store.setCount(homer, count)));
-    strictEqual(store.count(homer), 5);
-    strictEqual((await open(crashed(place))).count(homer), 5);
-  });
-
   it('that goes back to the one before, or repeats one, while that is on its way, is written after that', async () => {
     const place = newPlace();
     const store = await open(place);

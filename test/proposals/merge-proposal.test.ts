@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import {
   describeChange,
   mergeProposal,
@@ -50,14 +50,6 @@ describe('a proposal merged with a commit of the branch', () => {
     deepStrictEqual([...both.changed.keys()], [french]);
     strictEqual(both.before.get(german), 'Other');
     deepStrictEqual(both.conflicts, []);
-  });
-
-  it('has the keys of both, and names those that both have changed', async () => {
-    const theirs = mainPage({ name: 'Homer J.', nsfw: true }, 'Theirs.');
-    const ours = mainPage({ name: 'Max', website: 'https://example.org/' }, 'Ours.');
-    const { changed, conflicts } = await merge({ [english]: theirs }, { [english]: ours });
-    match(changed.get(english) ?? '', /"name": "Homer J\."[^]+"website"[^]+Theirs\.$/);
-    deepStrictEqual(conflicts, ['name', 'page']);
   });
 
   it('has a conflict where the commit has removed the file', async () => {
