@@ -101,14 +101,8 @@ describe('the tree of test/', () => {
 describe('the documents about the tree', () => {
   const decisions = readdirSync(join(top, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
 
-  for (const document of [
-    'ARCHITECTURE.md',
-    'CONTRIBUTING.md',
-    'docs/developing.md',
-    'docs/dependencies.md',
-    'docs/owners.md',
-    ...decisions,
-  ])
+  const docs = ['developing', 'dependencies', 'owners'].map((name) => `docs/${name}.md`);
+  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...docs, ...decisions])
     it(`name no file and no folder that does not exist: ${document}`, () => {
       expectNone(
         pathsIn(document).filter((path) => !existsSync(join(src, path)) && !existsSync(join(top, path))),

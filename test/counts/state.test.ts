@@ -293,30 +293,13 @@ describe('a shard of the state ref', () => {
 
   it('names a bad line and keeps the others, and nothing of a text that is none', async () => {
     const seen = new Map<BotId, BotState>();
-    const lines = [
-      '{',
-      '"3312":{"count":0,"countedAt":1},',
-      '<<<<<<< ours',
-      '"13312":{"count":-5,"countedAt":1},',
-      '"23312":{"count":5},',
-      '"33312":{"count":5,"countedAt":1,"colour":"red"},',
-      '"43313":{"count":5,"countedAt":1},',
-      '"53312":{"count":5,"countedAt":1}',
-      '"63312":{"token":"sha256:12","tokenAt":1,"tokenGen":1}',
-      '"73312":{"count":7,"countedAt":1},',
-      '"93312":{"token":null,"tokenAt":1}',
-      '}',
-      '"83312": {"count":7,"countedAt":1},',
-      ' "93312":{"count":7,"countedAt":1},',
-      '"93312":{"count":7,"countedAt":1},"',
-      '"93312":{"count":7,"countedAt":1}',
-    ];
-    const faults = await read('33/12.json', lines.join('\n'), seen);
-    deepStrictEqual([...seen.keys()], ['3312', '53312', '73312', '83312', '93312']);
-    deepStrictEqual(
-      faults.map(({ line }) => line),
-      [3, 4, 5, 6, 7, 9, 11, 14, 15],
-    );
+    const lines = readCases('shard-lines');
+    const places = (what: string): number[] =>
+      lines.flatMap(({ expected }, i) => (expected[0] === what ? [i] : []));
+    const faults = await read('33/12.json', lines.map(({ input }) => input).join('\n'), seen);
+    const kept = places('kept').map((i) => /\d+/.exec(lines[i]?.input ?? '')?.[0]);
+    const skipped = faults.map(({ line }) => line - 1);
+    deepStrictEqual([[...seen.keys()], skipped], [kept, places('skipped')]);
     strictEqual(faults[4]?.message, '43313 does not belong here: move the line to 33/13.json');
     for (const text of ['\0\0\0', '[]']) strictEqual((await read('33/12.json', text, seen)).length, 1);
     strictEqual(seen.size, 5);

@@ -147,11 +147,9 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
     // One machine is neither killed nor stopped in the last half, so that what it holds on to shows.
     const rests = m === seed % machineCount;
     const process = ['kill', 'stop', 'freeze'] as const;
+    const kills = Array.from({ length: 4 }, () => 'kill-answered' as const);
     const calls = [
-      'kill-answered',
-      'kill-answered',
-      'kill-answered',
-      'kill-answered',
+      ...kills,
       'disk-full',
       'calls-fail',
       ...(hasWrongClocks ? (['clock'] as const) : []),
