@@ -3,16 +3,12 @@ import {
   findSubject,
   isBot,
   parseSubject,
-  readFileTexts,
   type Subject,
   toSubjectFolder,
   toSubjectPath,
 } from '../../src/proposals/proposal.ts';
 import { readCases } from '../support/fixture-lines.ts';
-import { openUntilEnd } from '../support/opened.ts';
-import { testRepository } from '../support/repository.ts';
-import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
-import { collection, profile } from '../support/side-files.ts';
+import { botId } from '../support/sample.ts';
 
 const bot = botId('1042');
 
@@ -42,28 +38,4 @@ describe('what a proposal is about', () => {
       const found = [findSubject(path), findSubject(`list/${path}`, 'list/'), findSubject(path, 'list/')];
       deepStrictEqual(found, [expected[0], expected[0], undefined]);
     });
-
-  it('has its own files of a commit and no others', async () => {
-    const files = {
-      [pagePath(bot)]: mainPage(),
-      [pagePath(bot, 'fr')]: translation('Homère', 'Répond.'),
-      [pagePath('2042')]: mainPage(),
-      'people/7.json': profile(),
-      'collections/fun.en.md': collection({}),
-      'collections/few.en.md': collection({}),
-    };
-    for (const prefix of ['', 'list/']) {
-      const clone = testRepository(
-        Object.fromEntries(Object.entries(files).map(([path, text]) => [prefix + path, text])),
-      );
-      const repository = await openUntilEnd(`${clone.folder}/${prefix}`);
-      const read = async (subject: Subject): Promise<object> =>
-        Object.fromEntries(await readFileTexts(repository, clone.git('rev-parse', 'HEAD'), subject));
-      const [english, french] = [pagePath(bot), pagePath(bot, 'fr')];
-      deepStrictEqual(await read(bot), { [english]: files[english], [french]: files[french] });
-      deepStrictEqual(await read('profile-7'), { 'people/7.json': profile() });
-      deepStrictEqual(await read('collection-fun'), { 'collections/fun.en.md': collection({}) });
-      deepStrictEqual(await read(botId('5')), {});
-    }
-  });
 });
