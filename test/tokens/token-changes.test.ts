@@ -25,26 +25,6 @@ const marge = botId('190519304972663313');
 const byMarge: TokenChanger = { name: 'user marge', known: 'all' };
 
 describe('a token', () => {
-  it('is valid for its bot alone, and distinguished from one of no bot', async () => {
-    const { tokens, token } = await withToken();
-    strictEqual(await tokens.checkToken(homer, token), 'valid');
-    strictEqual(await tokens.checkToken(marge, token), 'other bot');
-    deepStrictEqual(await tokens.findHolder(token, ''), { holder: homer });
-    strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
-    await tokens.issueToken(marge, 'user marge');
-    strictEqual(await tokens.checkToken(marge, token), 'other bot');
-  });
-
-  it('ends at once when there is a new one, or none', async () => {
-    const { tokens, token: first } = await withToken();
-    const { result: second } = await tokens.issueToken(homer, 'user marge');
-    strictEqual(await tokens.checkToken(homer, first), 'unknown');
-    strictEqual(await tokens.checkToken(homer, second), 'valid');
-    strictEqual((await tokens.revokeToken(homer, 'user marge')).result, true);
-    strictEqual(await tokens.checkToken(homer, second), 'unknown');
-    strictEqual((await tokens.revokeToken(homer, 'user marge')).result, false);
-  });
-
   it('of the last generation can be revoked, also for those that read the ref later, and not replaced', async () => {
     const place = newPlace();
     const token = createToken();
