@@ -66,9 +66,6 @@ export async function remoteFaults(service: TestService): Promise<string[]> {
   return (await service.request('/readyz')).json.parts.remote.faults;
 }
 
-/** The line of the log about a post that a change of the remote wins over. */
-export const setAside = /set aside \\"website\\" from this clone in .*, as people changed the same/;
-
 /** The text of the state ref's file that a bot is in. */
 export function stateOf(shared: SharedRepository, id: string): string {
   return shared.git('show', `refs/botshelf/state:${toShardPath(toShardNumber(botId(id)))}`);
