@@ -45,7 +45,7 @@ describe('a service whose public address has a path', function () {
       BOTSHELF_BASE_URL: `${baseUrl}/`,
       BOTSHELF_IMAGES: 'on',
       BOTSHELF_SECURITY_CONTACT: 'security@example.org',
-      ...loginEnv(provider.settings, ['a-secret-of-the-tests-which-is-long-enough']),
+      ...loginEnv(provider.settings),
     };
     service = await startTestService({}, { root, env });
     await eventually(async () => (await service.request('/api/v2/bots/7')).json.cachedImages.avatar !== null);

@@ -21,16 +21,13 @@ export interface Replica {
 }
 
 /** The login of a service that takes proposals, at which nobody logs in. */
-export const withProposals = loginEnv(
-  {
-    kind: 'oidc',
-    issuer: 'https://login.example.org',
-    clientId: 'botshelf',
-    clientSecret: 'secret',
-    idClaim: 'sub',
-  },
-  ['a-secret-of-the-tests-which-is-long-enough'],
-);
+export const withProposals = loginEnv({
+  kind: 'oidc',
+  issuer: 'https://login.example.org',
+  clientId: 'botshelf',
+  clientSecret: 'secret',
+  idClaim: 'sub',
+});
 
 /** Starts a service on a clone of a shared repository with twenty bots from 312 on. */
 export async function startReplica(more: Readonly<Record<string, string>> = {}): Promise<Replica> {

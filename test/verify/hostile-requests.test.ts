@@ -4,10 +4,10 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { KeyRing, Sessions } from '../../src/login/login.ts';
 import { hostileCommands, longestPage, slowPages } from '../support/hostile-pages.ts';
 import {
   botCount,
+  fillIn,
   hostedBot,
   type HostileRequest,
   listAttacks,
@@ -18,11 +18,10 @@ import {
 } from '../support/hostile-routes.ts';
 import { type Case, readCases } from '../support/fixture-lines.ts';
 import { startProvider } from '../support/login-provider.ts';
-import { loginEnv } from '../support/login-site.ts';
+import { loginEnv, sealSession } from '../support/login-site.ts';
 import { type Cost, costOf, cpuOf } from '../support/process-cost.ts';
 import { openProposals } from '../support/proposals.ts';
 import { testRepository } from '../support/repository.ts';
-import { noLogOuts } from '../support/no-log-outs.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { collection } from '../support/side-files.ts';
@@ -45,26 +44,13 @@ const get = (path: string, headers: HostileRequest['headers'] = {}): HostileRequ
 /** A request that the response cache leaves to the application. */
 const plainRequest = (): HostileRequest => get(bot, { 'If-Modified-Since': 'x' });
 
-/** Reads a case: ⟨3 × a#,⟩ is a0,a1,a2, ⟨i⟩ and ⟨i+1⟩ have the number of the request, and ↵ is the end of a line. */
 function toRequest({ input, expected }: Case, i: number, token: string): HostileRequest {
-  const repeat = (part: string, times: number): string =>
-    part.includes('#')
-      ? Array.from({ length: times }, (_, n) => part.replace('#', String(n))).join('')
-      : part.repeat(times);
-  const fill = (text: string): string => {
-    const filled = text
-      .replaceAll('↵', '\n')
-      .replaceAll('⟨token⟩', token)
-      .replaceAll(/⟨i(?:\+(\d+))?⟩/g, (_, more = 0) => String(i + Number(more)))
-      .replaceAll(/⟨(\d+) × ([^⟨⟩]*)⟩/g, (_, times, part: string) => repeat(part, Number(times)));
-    return filled.includes('⟨') ? fill(filled) : filled;
-  };
   const [method = '', path = ''] = input.split(/ (.*)/);
-  const lines = expected.map((line) => line.split(/: (.*)/));
+  const lines = expected.map((line) => line.replace('⟨token⟩', token).split(/: (.*)/));
   const { Body: body, ...headers } = Object.fromEntries(
-    lines.map(([name = '', value = '']) => [name, fill(value)]),
+    lines.map(([name = '', value = '']) => [name, fillIn(value, i)]),
   );
-  const start = { method, path: fill(path) };
+  const start = { method, path: fillIn(path, i) };
   return body === undefined
     ? { ...start, headers }
     : { ...start, body, headers: { ...formType, ...headers } };
@@ -209,11 +195,8 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
     git('clone', '-q', '--bare', '.', origin);
     git('remote', 'add', 'origin', origin);
     const baseUrl = 'http://localhost:1';
-    const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
-    const { settings, issuer } = await startProvider(baseUrl);
-    const sessions = new Sessions(new KeyRing(secrets), issuer, noLogOuts());
-    const account = { id: accountId(maintainer), name: 'Marge', authenticatedAt: Date.now() };
-    cookie = `__Host-botshelf=${(await sessions.begin(account)).text}`;
+    const provider = await startProvider(baseUrl);
+    cookie = `__Host-botshelf=${await sealSession(provider, maintainer, 'Marge')}`;
     const env = {
       BOTSHELF_BAD_TOKEN_LIMIT: '0',
       BOTSHELF_TRUST_PROXY: 'on',
@@ -221,7 +204,7 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
       BOTSHELF_REMOTE: 'origin',
       BOTSHELF_WEBHOOK_SECRET: 'a-secret-of-the-tests',
       BOTSHELF_SYNC_SECONDS: '86400',
-      ...loginEnv(settings, secrets),
+      ...loginEnv(provider.settings),
     };
     service = await startServiceProcess(folder, env);
     // Work that waits behind too much is refused, and on a busy machine a push of tokens takes long.
