@@ -9,20 +9,8 @@ describe('botshelf', () => {
   const root = tempFolder();
 
   it('explains itself and each of its commands', async () => {
-    for (const args of [
-      [],
-      ['serve'],
-      ['settings'],
-      ['check'],
-      ['format'],
-      ['new'],
-      ['init'],
-      ['token'],
-      ['revoke'],
-      ['images'],
-      ['doctor'],
-      ['report'],
-    ]) {
+    const commands = 'serve settings check format new init token revoke images doctor report'.split(' ');
+    for (const args of [[], ...commands.map((command) => [command])]) {
       const { code, stdout, stderr } = await botshelf(root, [...args, '--help']);
       deepStrictEqual([code, stderr], [0, '']);
       ok(stdout.startsWith(['Usage: botshelf', ...args].join(' ')), stdout);

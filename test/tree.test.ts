@@ -7,12 +7,25 @@ const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 const src = fileURLToPath(new URL('./src/', import.meta.resolve('#package')));
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 
-const architecture = readFileSync(join(top, 'ARCHITECTURE.md'), 'utf8');
+const architecture = read('ARCHITECTURE.md');
 /** The order of the rooms, as ARCHITECTURE.md has it, with src/ itself as the last. */
 const rooms = orderIn(architecture);
 
+function read(path: string): string {
+  return readFileSync(join(top, path), 'utf8');
+}
+
 function textOf(file: string): string {
-  return readFileSync(join(src, file), 'utf8');
+  return read(join('src', file));
+}
+
+function expectNone(found: readonly string[]): void {
+  deepStrictEqual(found, []);
+}
+
+/** The first groups of a pattern in a text. */
+function namesIn(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, name = '']) => name);
 }
 
 const typeDeclaration = /^(?:export )?(?:interface|type|(?:abstract )?class) (\w+)/gm;
@@ -32,7 +45,7 @@ describe('the tree of src/', () => {
         .filter((target) => placeOf(target) > placeOf(file))
         .map((target) => `${file} imports ${target}`),
     );
-    deepStrictEqual(against, []);
+    expectNone(against);
   });
 
   it('imports from other rooms only the files that ARCHITECTURE.md names as their doors, and those are all needed', () => {
@@ -44,51 +57,34 @@ describe('the tree of src/', () => {
   });
 
   it('declares no type name twice', () => {
-    const names = files.flatMap((file) =>
-      [...textOf(file).matchAll(typeDeclaration)].map(([, name = '']) => name),
-    );
-    deepStrictEqual(
-      names.filter((name, i) => names.indexOf(name) !== i),
-      [],
-    );
+    const names = files.flatMap((file) => namesIn(textOf(file), typeDeclaration));
+    expectNone(names.filter((name, i) => names.indexOf(name) !== i));
   });
 
   it('names the classes of errors as such', () => {
-    const others = files.flatMap((file) =>
-      [...textOf(file).matchAll(/^export class (\w+)(?:<\w+>)? extends \w*Error\b/gm)]
-        .map(([, name = '']) => name)
-        .filter((name) => !name.endsWith('Error')),
-    );
-    deepStrictEqual(others, []);
+    const errors = /^export class (\w+)(?:<\w+>)? extends \w*Error\b/gm;
+    const names = files.flatMap((file) => namesIn(textOf(file), errors));
+    expectNone(names.filter((name) => !name.endsWith('Error')));
   });
 
   it('exports no function, class or value that nothing but tests uses', () => {
     const benches = readdirSync(join(top, 'bench')).filter((name) => name.endsWith('.ts'));
-    const texts = [
-      ...files.map(textOf),
-      ...benches.map((name) => readFileSync(join(top, 'bench', name), 'utf8')),
-    ];
+    const texts = [...files.map(textOf), ...benches.map((name) => read(join('bench', name)))];
     const uses = new Map<string, number>();
     for (const text of texts)
       for (const [word] of text.matchAll(/\w+/g)) uses.set(word, (uses.get(word) ?? 0) + 1);
-    const exported = files.flatMap((file) =>
-      [...textOf(file).matchAll(/^export (?:async )?(?:function\*?|const|class) (\w+)/gm)].map(
-        ([, name = '']) => name,
-      ),
-    );
+    const exports = /^export (?:async )?(?:function\*?|const|class) (\w+)/gm;
+    const exported = files.flatMap((file) => namesIn(textOf(file), exports));
     ok(exported.length > 500);
-    deepStrictEqual(
-      exported.filter((name) => uses.get(name) === 1),
-      [],
-    );
+    expectNone(exported.filter((name) => uses.get(name) === 1));
   });
 
   it('has no cycle between folders', () => {
-    deepStrictEqual(cycleIn(folderImports()), []);
+    expectNone(cycleIn(folderImports()));
   });
 
   it('has no cycle between files', () => {
-    deepStrictEqual(cycleIn(new Map([...imports].map(([file, targets]) => [file, new Set(targets)]))), []);
+    expectNone(cycleIn(new Map([...imports].map(([file, targets]) => [file, new Set(targets)]))));
   });
 });
 
@@ -98,56 +94,37 @@ describe('the tree of test/', () => {
       .filter((name) => /\.test\.tsx?$/.test(name) && !name.includes('node_modules'))
       .map(dirname)
       .filter((folder) => !/^(?:scenarios|support|bench|fuzz|process|browser|verify)(?:\/|$)/.test(folder));
-    deepStrictEqual(
-      [...new Set(tests)].filter((folder) => !existsSync(join(src, folder))),
-      [],
-    );
+    expectNone([...new Set(tests)].filter((folder) => !existsSync(join(src, folder))));
   });
 });
 
 describe('the documents about the tree', () => {
   const decisions = readdirSync(join(top, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
 
-  for (const document of [
-    'ARCHITECTURE.md',
-    'CONTRIBUTING.md',
-    'docs/developing.md',
-    'docs/dependencies.md',
-    'docs/owners.md',
-    ...decisions,
-  ])
+  const docs = ['developing', 'dependencies', 'owners'].map((name) => `docs/${name}.md`);
+  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...docs, ...decisions])
     it(`name no file and no folder that does not exist: ${document}`, () => {
-      deepStrictEqual(
-        pathsIn(join(top, document)).filter(
-          (path) => !existsSync(join(src, path)) && !existsSync(join(top, path)),
-        ),
-        [],
+      expectNone(
+        pathsIn(document).filter((path) => !existsSync(join(src, path)) && !existsSync(join(top, path))),
       );
     });
 
   it('begin with a picture of all rooms but the two that all others use', () => {
     const [, picture = ''] = /^# Architecture\n\n```mermaid\n([^]*?)```/.exec(architecture) ?? [];
-    deepStrictEqual(
-      rooms.filter((room) => !new RegExp(`\\b${room}\\b`).test(picture)),
-      ['lib', 'bot', 'main.ts'],
-    );
+    const missing = rooms.filter((room) => !new RegExp(`\\b${room}\\b`).test(picture));
+    deepStrictEqual(missing, ['lib', 'bot', 'main.ts']);
   });
 
   it('have every decision in the index by room', () => {
-    const index = readFileSync(join(top, 'docs/developing.md'), 'utf8');
-    deepStrictEqual(
-      decisions.filter((path) => /\/\d/.test(path) && !index.includes(path.replace('docs/', ']('))),
-      [],
-    );
+    const index = read('docs/developing.md');
+    const numbered = decisions.filter((path) => /\/\d/.test(path));
+    expectNone(numbered.filter((path) => !index.includes(path.replace('docs/', ']('))));
   });
 
   it('have every folder of src/ on the map', () => {
-    const named = new Set(pathsIn(join(top, 'ARCHITECTURE.md')));
+    const named = new Set(pathsIn('ARCHITECTURE.md'));
     const folders = new Set(files.map((file) => `${dirname(file)}/`).filter((folder) => folder !== './'));
-    deepStrictEqual(
-      [...folders].filter((folder) => !named.has(folder)),
-      [],
-    );
+    expectNone([...folders].filter((folder) => !named.has(folder)));
   });
 });
 
@@ -163,15 +140,15 @@ describe('the documents', () => {
     const wide = documents
       .filter((path) => !['docs/benchmarks.md', 'docs/scale.md'].includes(path))
       .flatMap((path) =>
-        readFileSync(join(top, path), 'utf8')
+        read(path)
           .split('\n')
           .flatMap((line, i) => (/^\s*\|/.test(line) && line.length > 120 ? [`${path}:${i + 1}`] : [])),
       );
-    deepStrictEqual(wide, []);
+    expectNone(wide);
   });
 
   it('begin with a README of at most 80 lines, which has the commands of the service and of the tests', () => {
-    const lines = readFileSync(join(top, 'README.md'), 'utf8').split('\n');
+    const lines = read('README.md').split('\n');
     ok(lines.length <= 81);
     for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) ok(lines.includes(command));
   });
@@ -180,21 +157,22 @@ describe('the documents', () => {
     const bare =
       /(?:npm (?:i|install)|pip install)(?: \S+)*? ["']?(?:botshelf|@botshelf\/client)["'@=\s]|npx (?:--yes|-y) ["']?botshelf|botshelf@\d/;
     const texts = [...documents, ...folders].filter((path) => /\.(?:md|ya?ml|tsx?|json|py)$/.test(path));
-    deepStrictEqual(
+    expectNone(
       texts.filter((path) => {
-        const text = readFileSync(join(top, path), 'utf8');
+        const text = read(path);
         // Where nothing is installed, `npx botshelf` asks npm for that name, too.
         return bare.test(text) || /npx botshelf/.test(text);
       }),
-      [],
     );
   });
 
   it('have no comment in a shell block, because an interactive zsh takes it for arguments', () => {
     const blocks = documents.flatMap((path) =>
-      [...readFileSync(join(top, path), 'utf8').matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm)].map(
-        ([, , language = '', text = '']) => ({ path, language, text }),
-      ),
+      [...read(path).matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm)].map(([, , language = '', text = '']) => ({
+        path,
+        language,
+        text,
+      })),
     );
     const shell = blocks.filter(({ language, text }) =>
       language === ''
@@ -202,66 +180,51 @@ describe('the documents', () => {
         : /^(?:sh|bash|zsh|shell|console)$/.test(language),
     );
     ok(shell.length > 40);
-    deepStrictEqual(
-      shell.filter(({ text }) => /(?:^|\s)#/.test(text)),
-      [],
-    );
+    expectNone(shell.filter(({ text }) => /(?:^|\s)#/.test(text)).map(({ path }) => path));
   });
 });
 
 describe('the libraries', () => {
   const owners = new Map(
     [
-      ...readFileSync(join(top, 'docs/dependencies.md'), 'utf8')
+      ...read('docs/dependencies.md')
         .replaceAll(/\n {2}/g, ' ')
         .matchAll(/^- `([\w.@/-]+)` \([^)]*\) in ((?:`[^`]+`(?:, )?)+):/gm),
     ].map(([, name = '', paths = '']) => [name, paths.replaceAll('`', '').split(', ')] as const),
   );
 
   it('are all in docs/dependencies.md', () => {
-    const { dependencies } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as {
+    const { dependencies } = JSON.parse(read('package.json')) as {
       readonly dependencies: Readonly<Record<string, string>>;
     };
-    deepStrictEqual(
-      Object.keys(dependencies).filter((name) => !owners.has(name)),
-      [],
-    );
+    expectNone(Object.keys(dependencies).filter((name) => !owners.has(name)));
   });
 
   it('are imported by the files that docs/dependencies.md names, and by no other', () => {
-    const others = files.flatMap((file) => {
-      const text = readFileSync(join(src, file), 'utf8');
-      return [
-        ...text.matchAll(
-          /^(?:(?:import|export|\} from) | +.*\bimport\().*?'((?:@[\w-]+\/)?[\w.-]+)[^']*'\)?;$/gm,
-        ),
-      ]
-        .map(([, name = '']) => name)
+    const imported = /^(?:(?:import|export|\} from) | +.*\bimport\().*?'((?:@[\w-]+\/)?[\w.-]+)[^']*'\)?;$/gm;
+    const others = files.flatMap((file) =>
+      namesIn(textOf(file), imported)
         .filter((name) => owners.get(name)?.every((path) => file !== path && !file.startsWith(path)))
-        .map((name) => `${file} imports ${name}`);
-    });
-    deepStrictEqual(others, []);
+        .map((name) => `${file} imports ${name}`),
+    );
+    expectNone(others);
   });
 });
 
 /** The files and folders that a document names in `code`; not those that only a running service makes. */
 function pathsIn(document: string): string[] {
-  return [...readFileSync(document, 'utf8').matchAll(/`([^`\n]+)`/g)]
-    .map(([, text = '']) => text)
+  return namesIn(read(document), /`([^`\n]+)`/g)
     .filter((text) => /^[\w.-]+(?:\/[\w.-]+)*(?:\/|\.(?:tsx?|js|md))$/.test(text))
     .filter((path) => !/^(?:var|botshelf\.lock|\.forgejo)\/|^(?:highlight|ipaddr)\.js$/.test(path));
 }
 
 function importsOf(file: string): string[] {
-  const text = readFileSync(join(src, file), 'utf8');
-  const relative = [...text.matchAll(/(?:\bfrom|\bimport|\bimport\() ?'(\.[^']+)'/g)].map(
-    ([, path = '']) => path,
-  );
+  const relative = namesIn(textOf(file), /(?:\bfrom|\bimport|\bimport\() ?'(\.[^']+)'/g);
   return relative.map((path) => normalize(join(dirname(file), path)));
 }
 
 function orderIn(architecture: string): string[] {
-  return [...architecture.matchAll(/^- `(\w+)\/`: /gm)].map(([, name = '']) => name).concat('main.ts');
+  return namesIn(architecture, /^- `(\w+)\/`: /gm).concat('main.ts');
 }
 
 /** The files in the table of doors, which has their names by folder. */

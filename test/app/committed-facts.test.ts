@@ -158,18 +158,4 @@ describe('the settings in the last commit', () => {
     repo.commit({ 'botshelf.json': JSON.stringify({ maintainers: ['7'], logo: 'logo.png' }) });
     deepStrictEqual(await maintainers(), ['7']);
   });
-
-  it('cost one read of an object while the file is the same, and are the same value', async () => {
-    const settings = await readCommittedSettings(repositoryOpener);
-    repo.commit({ other: 'x' });
-    const { objects } = await repositoryOpener.open();
-    const read = objects.read.bind(objects);
-    const names: string[] = [];
-    objects.read = async (wanted) => {
-      names.push(...wanted);
-      return await read(wanted);
-    };
-    strictEqual(await readCommittedSettings(repositoryOpener), settings);
-    deepStrictEqual(names, ['HEAD:']);
-  });
 });

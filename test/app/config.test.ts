@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, ConfigError, readConfig } from '../../src/app/config.ts';
+import { ConfigError, readConfig } from '../../src/app/config.ts';
+import { isSecureOrigin } from '../../src/login/session.ts';
 import { botshelf } from '../support/command-line.ts';
 import { readCases } from '../support/fixture-lines.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -26,45 +27,26 @@ describe('a setting that cannot be used', () => {
 });
 
 describe('a setting that can be used', () => {
-  const remote = { remote: 'origin', branch: null, syncSeconds: 60, pushSeconds: 10, webhookSecret: null };
-  const host = {
-    BOTSHELF_PROPOSALS: 'host',
-    BOTSHELF_REMOTE: 'origin',
-    BOTSHELF_HOST_KIND: 'github',
-    BOTSHELF_HOST_API: 'https://github.example.org/api/v3/',
-    BOTSHELF_HOST_TOKEN: 'x',
-  };
-  const hook = 'https://discord.com/api/webhooks/1/x?wait=true';
-  const cases: readonly (readonly [keyof Config, NodeJS.ProcessEnv, unknown])[] = [
-    ['remote', {}, null],
-    ['remote', { BOTSHELF_REMOTE: 'origin', BOTSHELF_ACK: 'remote' }, { ...remote, ack: 'remote' }],
-    ['hostReview', {}, { kind: null, api: null, token: null }],
-    ['hostReview', host, { kind: 'github', api: 'https://github.example.org/api/v3', token: 'x' }],
-    ['notifyUrl', {}, null],
-    ...[hook, 'http://localhost:1/', 'http://127.0.0.1/x'].map(
-      (url) => ['notifyUrl', { BOTSHELF_NOTIFY_URL: url }, url] as const,
-    ),
-    ['baseUrl', { PORT: '81' }, 'http://localhost:81'],
-    ['baseUrl', { BOTSHELF_BASE_URL: 'https://bots.example.org/' }, 'https://bots.example.org'],
-    ['baseUrl', { BOTSHELF_BASE_URL: 'https://Example.org:443/bots/' }, 'https://example.org/bots'],
-    ['baseUrl', { BOTSHELF_BASE_URL: 'http://localhost:80/a/b_c.d~e-f' }, 'http://localhost/a/b_c.d~e-f'],
-    ['baseUrl', { BOTSHELF_BASE_URL: 'https://example.org/apis' }, 'https://example.org/apis'],
-    ['securityContact', {}, null],
-    ...['a@example.org', 'mailto:a@example.org'].map(
-      (contact) =>
-        ['securityContact', { BOTSHELF_SECURITY_CONTACT: contact }, 'mailto:a@example.org'] as const,
-    ),
-    ['securityContact', { BOTSHELF_SECURITY_CONTACT: 'https://a.org/b' }, 'https://a.org/b'],
-    ['log', {}, { level: 'info', format: null, isJournal: false }],
-    [
-      'log',
-      { BOTSHELF_LOG_LEVEL: 'Warn', BOTSHELF_LOG_FORMAT: 'pretty' },
-      { level: 'warn', format: 'pretty', isJournal: false },
-    ],
-    ['accessLog', {}, false],
-  ];
-  for (const [name, env, expected] of cases)
-    it(`is ${name} of ${JSON.stringify(env)}`, () => deepStrictEqual(readConfig(env)[name], expected));
+  for (const { title, input, expected } of readCases('config-values'))
+    it(`is read: ${title}`, () => {
+      const config: Readonly<Record<string, unknown>> = {
+        ...readConfig(JSON.parse(input) as NodeJS.ProcessEnv),
+      };
+      for (const line of expected) {
+        const [, name = '', value = ''] = /^(\w+) (.+)$/.exec(line) ?? [];
+        deepStrictEqual(config[name], JSON.parse(value), name);
+      }
+    });
+});
+
+describe('an address of which the login may set cookies', () => {
+  it('is https, or on this machine', () => {
+    for (const url of ['https://a.example', 'http://localhost:8080', 'http://127.0.0.12:1', 'http://[::1]:1'])
+      ok(isSecureOrigin(url), url);
+    const others = ['http://a.example', 'ftp://localhost', 'http://192.168.0.1', 'http://localhost.example'];
+    for (const url of [...others, 'http://evil-localhost', 'http://127.0.0.1.example'])
+      ok(!isSecureOrigin(url), url);
+  });
 });
 
 describe('a secret from a file', () => {
@@ -100,38 +82,22 @@ describe('a secret from a file', () => {
     file('BOTSHELF_WEBHOOK_SECRET', secret);
     mkdirSync(join(folder, 'folder'));
     execFileSync('mkfifo', [join(folder, 'pipe')]);
-    const credentials = { CREDENTIALS_DIRECTORY: folder };
-    for (const [env, fault] of [
-      [{ BOTSHELF_SECRET_FILE: '/no/file' }, /_SECRET_FILE cannot be used: ENOENT.*\/no\/file/],
-      [{ BOTSHELF_SECRET_FILE: join(folder, 'folder') }, /folder is not a file/],
-      [{ BOTSHELF_SECRET_FILE: join(folder, 'pipe') }, /pipe is not a file/],
-      [{ BOTSHELF_SECRET_FILE: file('empty', '\n') }, /empty is empty/],
-      [{ BOTSHELF_SECRET_FILE: file('large', 'x'.repeat(16_385)) }, /large has more than 16384 bytes/],
-      [{ BOTSHELF_SECRET_FILE: file('bytes', Buffer.from([0xff, 0xfe])) }, /bytes is not UTF-8/],
-      [{ BOTSHELF_SECRET_FILE: file('nul', `${secret}\0`) }, /nul is not a text file/],
-      [
-        { BOTSHELF_OAUTH_PROVIDER: 'discord', BOTSHELF_OAUTH_CLIENT_SECRET_FILE: '/no/file' },
-        /^BOTSHELF_OAUTH_CLIENT_SECRET_FILE cannot be used/,
-      ],
-      [
-        { BOTSHELF_SECRET: secret, BOTSHELF_SECRET_FILE: join(folder, 'client') },
-        /^BOTSHELF_SECRET and BOTSHELF_SECRET_FILE are both set/,
-      ],
-      [
-        { ...credentials, BOTSHELF_SECRET: '', BOTSHELF_WEBHOOK_SECRET_FILE: join(folder, 'client') },
-        /^BOTSHELF_WEBHOOK_SECRET_FILE and the credential BOTSHELF_WEBHOOK_SECRET of systemd are both set/,
-      ],
-    ] as const) {
+    for (const [name, content] of Object.entries({
+      empty: '\n',
+      large: 'x'.repeat(16_385),
+      nul: `${secret}\0`,
+    }))
+      file(name, content);
+    file('bytes', Buffer.from([0xff, 0xfe]));
+    for (const { input, expected } of readCases('secret-faults'))
       throws(
-        () => readConfig(env),
+        () => readConfig(JSON.parse(input.replaceAll('FOLDER', folder)) as NodeJS.ProcessEnv),
         (error) => {
-          const message = error instanceof ConfigError ? error.message : '';
-          match(message, fault);
-          ok(!message.includes('\n') && !message.includes(secret), message);
-          return true;
+          const message = error instanceof ConfigError ? error.message.replaceAll(folder, 'FOLDER') : '';
+          ok(message.includes(expected.join()) && !message.includes(secret), message);
+          return !message.includes('\n');
         },
       );
-    }
   });
 
   it('ends the service with status 2 where it cannot be read', async () => {

@@ -55,7 +55,7 @@ describe('a service whose proposals are reviewed at the Git host', () => {
     const baseUrl = `http://localhost:${port}`;
     const { settings } = await startProvider(baseUrl);
     const env = {
-      ...loginEnv(settings, ['a-secret-of-the-tests-which-is-long-enough']),
+      ...loginEnv(settings),
       BOTSHELF_REMOTE: 'origin',
       BOTSHELF_PROPOSALS: 'host',
       BOTSHELF_WEBHOOK_SECRET: secret,

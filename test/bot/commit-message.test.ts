@@ -2,36 +2,29 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import {
   type CommitAuthor,
   decodeCommit,
+  type EditedBot,
   findServiceTrailer,
   formatChangedBy,
   formatCommitMessage,
   parseCommitAuthor,
 } from '../../src/bot/commit-message.ts';
+import { readCases } from '../support/fixture-lines.ts';
 
-const homer = { name: 'Homer', id: '1', keys: ['category'] };
+interface Message {
+  readonly bots: readonly EditedBot[];
+  readonly trailers?: readonly string[];
+  readonly changedBy?: string;
+  readonly verb?: string;
+  readonly reason?: string;
+}
 
 describe('the message of a commit', () => {
-  it('names the bot and its keys, once each', () => {
-    strictEqual(
-      formatCommitMessage([homer, { ...homer, keys: ['nsfw', 'category'] }]),
-      'Update Homer (1): category, nsfw\n\nBot: 1\n',
-    );
-  });
-
-  it('counts several bots, and has a line and a trailer for each', () => {
-    strictEqual(
-      formatCommitMessage([homer, { name: 'Marge', id: '2', keys: ['invite', 'oauth'] }]),
-      'Update 2 bots\n\n- Homer (1): category\n- Marge (2): invite, oauth\n\nBot: 1\nBot: 2\n',
-    );
-  });
-
-  it('lets no name forge a line, a trailer or the direction of the text, or run on', () => {
-    const name = `A\r\nBot: 9\u2028\u202Eb${'x'.repeat(100)}`;
-    strictEqual(
-      formatCommitMessage([{ ...homer, name }]),
-      `Update A Bot： 9 b${'x'.repeat(53)}… (1): category\n\nBot: 1\n`,
-    );
-  });
+  for (const { title, input, expected } of readCases('commit-messages'))
+    it(title, () => {
+      const { bots, trailers = [], changedBy, ...more } = JSON.parse(input) as Message;
+      const all = changedBy === undefined ? trailers : [...trailers, formatChangedBy(changedBy)];
+      deepStrictEqual([JSON.stringify(formatCommitMessage(bots, all, more))], expected);
+    });
 
   it('has no text of people that skips a check, mentions or closes something at a Git host', () => {
     const texts = ['[skip ci]', '[CI Skip]', '***NO_CI***', 'skip-checks: true', '@marge', 'Fixes #1'];
@@ -48,23 +41,6 @@ describe('the message of a commit', () => {
       ok(!message.toLowerCase().includes(text.toLowerCase()), message);
     }
   });
-
-  it('says that a bot is new, and ends with more trailers', () => {
-    strictEqual(
-      formatCommitMessage([{ ...homer, keys: [] }], ['Proposed-by: 7']),
-      'Add Homer (1)\n\nBot: 1\nProposed-by: 7\n',
-    );
-  });
-
-  it('has another verb, and a reason that forges no trailer', () => {
-    strictEqual(
-      formatCommitMessage([{ ...homer, keys: [] }], [formatChangedBy('marge\nBot: 8')], {
-        verb: 'Remove',
-        reason: 'Spam\n\nBot: 9',
-      }),
-      'Remove Homer (1)\n\nSpam Bot： 9\n\nBot: 1\nChanged-by: marge Bot： 8\n',
-    );
-  });
 });
 
 describe('who made a commit', () => {
@@ -75,12 +51,12 @@ describe('who made a commit', () => {
     );
   const service = 'Botshelf <bot@localhost> 1 +0000';
 
-  it('is a person by name, without the address, also of a commit of a service that was amended', () => {
-    const ada = { kind: 'person', name: 'Ada Lovelace' };
-    const author = 'Ada Lovelace <ada@example.org> 1 +0000';
-    deepStrictEqual(parse(author, author, 'Edit by hand\n'), ada);
-    deepStrictEqual(parse(author, service, formatCommitMessage([homer])), ada);
-    strictEqual(JSON.stringify(parse('<> 1 +0000', service, '')), '{"kind":"person","name":""}');
+  for (const { title, input, expected } of readCases('commit-authors'))
+    it(title, () =>
+      deepStrictEqual([JSON.stringify(parse(...(JSON.parse(input) as [string, string, string])))], expected),
+    );
+
+  it('is found in no time where the name has many blanks', () => {
     // A pattern that begins with blanks would look at each of them again from each of them.
     const blanks = ' '.repeat(400_000);
     deepStrictEqual(parse(`A${blanks}x`, service, ''), { kind: 'person', name: `A${blanks.slice(0, 63)}` });
@@ -97,26 +73,13 @@ describe('who made a commit', () => {
     deepStrictEqual(nameOf(commit('Ada', '\nencoding none-such')), named('Ada'));
   });
 
-  it('is the API, or the account of an accepted proposal, by the trailers of the service', () => {
-    deepStrictEqual(parse(service, service, formatCommitMessage([homer])), { kind: 'api' });
-    const message = formatCommitMessage([homer], ['Proposed-by: 7', 'Reviewed-by: 8']);
-    deepStrictEqual(parse(service, service, message), { kind: 'proposal', account: '7', reviewer: '8' });
-  });
-
-  it('is a person of another identity, whatever the trailers say, which the check points out', () => {
-    const mallory = 'Mallory <m@example.org> 1 +0000';
-    const message = formatCommitMessage([homer], ['Proposed-by: 7']);
-    deepStrictEqual(parse(mallory, mallory, message), { kind: 'person', name: 'Mallory' });
+  it('is pointed out by the check where the trailers of the service are those of another identity', () => {
     const toCommit = (committer: string, text: string): string =>
-      `tree 1\nauthor ${mallory}\ncommitter ${committer}\n\n${text}`;
-    strictEqual(findServiceTrailer(toCommit(mallory, message)), 'Bot:');
+      `tree 1\nauthor Mallory <m@example.org> 1 +0000\ncommitter ${committer}\n\n${text}`;
+    const mallory = 'Mallory <m@example.org> 1 +0000';
+    strictEqual(findServiceTrailer(toCommit(mallory, 'Edit\n\nBot: 1\nProposed-by: 7\n')), 'Bot:');
     strictEqual(findServiceTrailer(toCommit(mallory, 'Edit\n\nChanged-by: Marge\n')), 'Changed-by:');
-    strictEqual(findServiceTrailer(toCommit(service, message)), undefined);
+    strictEqual(findServiceTrailer(toCommit(service, 'Edit\n\nBot: 1\n')), undefined);
     strictEqual(findServiceTrailer(toCommit(mallory, 'Edit\n\nBot: 7\n\nMore.\n')), undefined);
-  });
-
-  it('is the person who ran a command', () => {
-    const message = formatCommitMessage([homer], [formatChangedBy('marge')]);
-    deepStrictEqual(parse(service, service, message), { kind: 'person', name: 'marge' });
   });
 });

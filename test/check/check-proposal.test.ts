@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { Locale } from '../../src/bot/locale.ts';
 import type { PageFile } from '../../src/catalogue/page/page-file.ts';
@@ -50,27 +50,21 @@ describe('the check of a proposal', () => {
     deepStrictEqual(check(both, files({ en: { nsfw: true }, fr }), limits), []);
   });
 
-  it('names the place of a finding, and what to do', () => {
-    const find = (before: Pages, after: Pages): string => {
-      const [finding] = checkProposal(files(before), files(after), noLimits);
-      return `${finding?.line} ${finding?.message}`;
-    };
-    for (const [was, now, change] of [
-      ['4', '4 5 6', 'adds "5", "6"'],
-      ['4 5 6', '6 4', 'removes "5"'],
-      ['6 4', '7 4', 'adds "7" and removes "6"'],
-    ] as const) {
-      const [before, after] = [was, now].map((ids) => ({ en: { authors: ids.split(' ') } }));
-      const rest = 'authors can manage this bot. Only its present authors may ask for this';
-      strictEqual(find(before ?? {}, after ?? {}), `5 authors ${change}: ${rest}`);
-    }
-    match(find({}, { en: { created: future } }), /^9 created is in the future: .+, now \d+$/);
+  const find = (input: string): string => {
+    const [finding] = checkProposal(...parseChange(input), noLimits);
+    return `${finding?.line} ${finding?.message}`;
+  };
+
+  for (const { input, expected } of readCases('proposal-messages'))
+    it(`names the place of a finding, and what to do: ${input}`, () =>
+      deepStrictEqual([find(input)], expected));
+
+  it('names the time that is in the future of all clocks, and the file that could not be read', () => {
+    match(find('{} → {"en": {"created": "future"}}'), /^9 created is in the future: .+, now \d+$/);
     const soon = { created: Date.now() + 60_000, edited: Date.now() + 14 * 3_600_000 };
     deepStrictEqual(check(files({}), files({ en: soon })), [], 'of other clocks and zones');
-    match(
-      find({ en: { authors: 'me' } }, { en: {} }),
-      /^5 bots\/312\/\d+\.en\.md could not be read before this change: compare /,
-    );
+    const unread = find('{"en": {"authors": "me"}} → {"en": {}}');
+    match(unread, /^5 bots\/312\/\d+\.en\.md could not be read before this change: compare /);
   });
 });
 

@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { deflateSync } from 'node:zlib';
+import { readCases } from '../support/fixture-lines.ts';
 import { commitHugeTree } from '../support/huge-tree.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -17,26 +18,6 @@ import {
 const newBot = mainPage({ name: 'Seven', invite: 'https://example.org/7' });
 const someId = '1'.repeat(40);
 
-/** Paths that a change may not have → what is put there, and the finding. */
-const refused: Readonly<Record<string, readonly [Changes[string], string]>> = {
-  '.gitattributes': ['# filter=x\n* text=auto\n*.md filter=lfs diff=lfs -text\n', 'git-attributes error'],
-  '.gitmodules': ['[submodule "module"]\n\tpath = module\n\turl = https://a.example\n', 'submodule error'],
-  'Bots/312/1.en.md': ['x', 'file-name error'],
-  'a/.gitattributes': ['*.md working-tree-encoding=UTF-16\n', 'git-attributes error'],
-  'b/.gitattributes': ['*.md merge=ours', 'git-attributes error'],
-  'bots/.gitattributes': ['*.md text\n', 'git-attributes error'],
-  'bots/005': [{ link: '/etc' }, 'regular-file error'],
-  'bots/006/6.en.md': [{ module: someId }, 'submodule error'],
-  'bots/007/module': [{ module: someId }, 'submodule error'],
-  'bots/312/.gitattributes': ['*.md text\n', 'git-attributes error'],
-  [pagePath(lenny)]: [{ link: '/etc/passwd' }, 'regular-file error'],
-  'botshelf.json/x': ['x', 'regular-file error'],
-  'c/.gitattributes': ['*.md text eol=lf\n*.png binary -diff\n', 'outside-bots notice'],
-  'd/.gitattributes': [`${'#'.repeat(70_000)}\n`, 'git-attributes error'],
-  docs: [{ link: '/etc' }, 'regular-file error'],
-  module: [{ module: someId }, 'submodule error'],
-};
-
 /** Writes a blob that has its size by its header only, so that Git fails when anything reads it whole. */
 function writeHollowBlob({ write }: TestRepository, start: string, size: number): { readonly blob: string } {
   const blob = start.padEnd(40, '0');
@@ -46,12 +27,16 @@ function writeHollowBlob({ write }: TestRepository, start: string, size: number)
 
 describe('a pull request is refused', () => {
   it('with each path that has no place in a catalogue, as a link, a submodule or a filter @slow', async () => {
-    const changes = Object.entries(refused).map(([path, [entry]]) => [path, entry]);
-    const { passes, found, messages } = await checkChange(Object.fromEntries(changes) as Changes);
-    deepStrictEqual(
-      found,
-      Object.entries(refused).map(([path, [, finding]]) => `${path} ${finding}`),
-    );
+    const refused: Record<string, string> = { 'd/.gitattributes': 'git-attributes error' };
+    const changes: [string, Changes[string]][] = [['d/.gitattributes', `${'#'.repeat(70_000)}\n`]];
+    for (const { input, expected } of readCases('refused-paths')) {
+      const [path, entry] = JSON.parse(input) as (typeof changes)[number];
+      refused[path] = expected.join();
+      changes.push([path, entry]);
+    }
+    const { passes, found, messages } = await checkChange(Object.fromEntries(changes));
+    const expected = Object.entries(refused).map(([path, finding]) => `${path} ${finding}`);
+    deepStrictEqual(found, expected.toSorted());
     ok(!passes);
     const text = messages.join('\n');
     match(text, /^"filter=lfs" makes Git run a program or rewrite files: remove it/m);
@@ -163,13 +148,16 @@ describe('a pull request is refused', () => {
   });
 
   it('with a name that no disk can hold, and a path that is too long @slow', async () => {
+    const names = `${'ü'.repeat(127)}x/`.repeat(4);
+    strictEqual(Buffer.byteLength(names), 1024);
     const paths = [
       'n'.repeat(256),
+      `${names}y`,
       `bots/001/${'1'.repeat(300)}.en.md`,
       `docs/${'ü'.repeat(128)}`,
       `long${'/0123456789'.repeat(400)}`,
     ];
-    const fine = ['f'.repeat(255), `deep${'/0123456789'.repeat(80)}`];
+    const fine = ['f'.repeat(255), `ä${names.slice(1, -2)}/y`];
     const { found, messages } = await checkChange(
       Object.fromEntries([...paths, ...fine].map((path) => [path, ''])),
     );
@@ -182,8 +170,10 @@ describe('a pull request is refused', () => {
 
   it('with a file that becomes a folder, or a folder that becomes a file', async () => {
     const long = 'd'.repeat(100);
-    const repo = catalogueOfTwo({ 'notes/a': 'a', 'docs/deep/b': 'b', plain: 'c', 'moved/d': long });
-    pullRequest(repo, { notes: 'a', 'docs/deep': 'b', 'plain/deeper/c': 'c', moved: long, 'other/e': 'e' });
+    const before = { 'notes/a': 'a', 'docs/deep/b': 'b', plain: 'c', 'moved/d': long, 'bots/007': '' };
+    const repo = catalogueOfTwo(before);
+    const after = { notes: 'a', 'docs/deep': 'b', 'plain/deeper/c': 'c', moved: long, 'other/e': 'e' };
+    pullRequest(repo, { ...after, [pagePath('7')]: newBot });
     const { found, messages } = await check(repo);
     deepStrictEqual(
       found.filter((line) => line.endsWith('error')),

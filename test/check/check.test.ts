@@ -1,7 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { formatCatalogue, type FormatReport } from '../../src/commands/format.ts';
 import { checkInThreads } from '../../src/check/check.ts';
 import { createScope, type Scope } from '../../src/check/source.ts';
@@ -37,22 +36,6 @@ describe('the check of a part of a catalogue', () => {
     deepStrictEqual(await check(createScope([page])), [1, []]);
     deepStrictEqual(await check(createScope(['bots/README.md'])), [1, ['bots/README.md']]);
     deepStrictEqual(await check(createScope(['bots/009'])), [0, []]);
-  });
-
-  it('says how many files are done', async () => {
-    const done: number[] = [];
-    await check('everything', { onProgress: (files: number) => void done.push(files) });
-    deepStrictEqual(done, [4]);
-  });
-
-  it('says why something is blocked only where the file that says it is public', async () => {
-    writeFiles(root, { 'blocked.json': blocked });
-    const messageOf = async (options = {}): Promise<string | undefined> =>
-      (await checkInThreads(root, createScope([page]), options)).findings[0]?.message;
-    match((await messageOf()) ?? '', /the bot 1 is blocked \(A copy\)/);
-    const privateBlocked = { ...nothingBlocked, bots: { 1: { reason: 'Another' } } };
-    match((await messageOf({ privateBlocked })) ?? '', /^this list takes nothing with the bot 1: /);
-    strictEqual(await messageOf({ privateBlocked: nothingBlocked }), undefined);
   });
 
   it('names a folder beside bots/ that is a file, and what is no file in one', async () => {

@@ -62,16 +62,6 @@ describe('the tree of a work tree', () => {
     deepStrictEqual(await changesOf(repo), { 'bots/empty': [null, 'submodule', null] });
   });
 
-  it('has a link in the place of a folder, and nothing that is behind it', async () => {
-    const repo = testRepository({ 'bots/a': 'a', 'other/a': 'a' });
-    rmSync(join(repo.folder, 'bots'), { recursive: true });
-    symlinkSync('other', join(repo.folder, 'bots'));
-    deepStrictEqual(await changesOf(repo), {
-      bots: [null, 'symlink', 'other'],
-      'bots/a': ['bots/a', 'gone', null],
-    });
-  });
-
   it('has a file in conflict with its marks', async () => {
     const repo = testRepository({ a: '1\n', 'bots/b': 'b' });
     repo.git('switch', '-q', '-c', 'more');

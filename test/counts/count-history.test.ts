@@ -51,22 +51,6 @@ describe('the counts over time', () => {
     strictEqual(history.first(marge), today / day - 1);
   });
 
-  it('read as they grow are those that are read at once @slow', async () => {
-    const place = newPlace();
-    const live = historyOf(place);
-    const commits = Array.from({ length: 40 }, (_, i) => ({
-      time: today - (40 - i) * day,
-      counts: { [homer]: 100 + ((i * 37) % 50), ...(i % 3 === 0 && { [marge]: 1000 - i }) },
-    }));
-    for (const end of [1, 9, 20, 40]) {
-      commitCounts(place, commits.splice(0, end - (40 - commits.length)));
-      await live.update();
-    }
-    const once = await read(place);
-    for (const id of [homer, marge]) deepStrictEqual(days(live, id), days(once, id));
-    strictEqual(Object.keys(days(live, homer)).length, 41);
-  });
-
   it('are read again from the first file that another machine has changed', async () => {
     const [place, other] = [newPlace(), newPlace()];
     const common = [4, 3].map((ago) => ({ time: today - ago * day, counts: { [homer]: ago } }));

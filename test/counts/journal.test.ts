@@ -102,20 +102,15 @@ describe('the journal', () => {
 });
 
 describe('a journal that a crash left behind', () => {
-  for (const [what, tail] of [
-    ['half a line', '{"id":"190519304972663312","cou'],
-    ['a whole line but for its end', '{"id":"1","count":1,"countedAt":1,"crc":1}'],
-    ['zeros where the file had grown and nothing was written', '\0'.repeat(100)],
-    ['many zeros', '\0'.repeat(100_000)],
-  ] as const) {
-    it(`ends with ${what}: that was never answered, and is dropped without a word`, async () => {
-      const folder = await journalOf(3);
-      appendFileSync(join(folder, '000000000001.ndjson'), tail);
+  it('ends with zeros where the file had grown and nothing was written: they are dropped without a word', async () => {
+    const folder = await journalOf(3);
+    for (const zeros of [100, 100_000]) {
+      appendFileSync(join(folder, '000000000001.ndjson'), '\0'.repeat(zeros));
       const log = recordedLog();
       deepStrictEqual(await replayed(folder, log), [0, 1, 2].map(entry));
       deepStrictEqual(log.lines, []);
-    });
-  }
+    }
+  });
 
   it('loses at most the last line wherever it is cut', async () => {
     const folder = await journalOf(3);
@@ -143,18 +138,6 @@ describe('a damaged journal', () => {
     deepStrictEqual(await replayed(folder, log), [...[0, 2, 3].map(entry), last]);
     strictEqual(log.lines.length, 1);
     ok(log.lines[0]?.startsWith(`error: the journal is damaged at ${path}:2: 4 lines skipped`), log.lines[0]);
-  });
-
-  it('survives any byte being changed', async () => {
-    const folder = await journalOf(2);
-    const path = join(folder, '000000000001.ndjson');
-    const whole = readFileSync(path);
-    for (let i = 0; i < whole.length; i++) {
-      const bytes = Buffer.from(whole);
-      bytes[i] = (bytes[i] ?? 0) ^ 0x15;
-      writeFileSync(path, bytes);
-      for (const read of await replayed(folder)) deepStrictEqual(read, entry(read.count));
-    }
   });
 
   it('is kept under another name when it is removed, never that of an earlier one', async () => {
@@ -192,13 +175,10 @@ describe('a journal whose folder cannot be written to', () => {
       waiters.map(({ status }) => status),
       ['rejected', 'rejected', 'rejected'],
     );
-    await rejects(journal.append(entry(3)), (error) => {
-      ok(isUnavailable(error));
-      strictEqual(error.message, `${folder} is not a folder: move away what is there`);
-      return true;
-    });
+    const message = `${folder} is not a folder: move away what is there`;
+    await rejects(journal.append(entry(3)), { code: 'write-failed', message });
     deepStrictEqual(groups, []);
-    strictEqual(journal.failure?.message, `${folder} is not a folder: move away what is there`);
+    strictEqual(journal.failure?.message, message);
 
     rmSync(folder);
     await journal.append(entry(4));
@@ -206,7 +186,7 @@ describe('a journal whose folder cannot be written to', () => {
     await journal.close();
     deepStrictEqual(await replayed(folder), [entry(4)]);
     deepStrictEqual(log.lines, [
-      `error: counts cannot be saved: ${folder} is not a folder: move away what is there`,
+      `error: counts cannot be saved: ${message}`,
       'info: counts can be saved again',
     ]);
   });
@@ -219,20 +199,13 @@ describe('a journal whose folder cannot be written to', () => {
 });
 
 describe('a journal whose folder is taken away while it is open', () => {
-  for (const [what, take] of [
-    ['deleted', (folder: string) => rmSync(folder, { recursive: true })],
-    ['moved', (folder: string) => renameSync(folder, `${folder}.old`)],
-    ['replaced', (folder: string) => cpSync(folder, `${folder}.old`, { recursive: true })],
-  ] as const) {
-    it(`refuses the next group where it was ${what}, names the file, and begins a new one`, async () => {
+  for (const isReplaced of [false, true]) {
+    it(`refuses the next group where ${isReplaced ? 'a copy is in its place' : 'none is'}, names the file, and begins a new one`, async () => {
       const folder = newFolder();
       const { journal, groups } = journalIn(folder);
       await journal.append(entry(0));
-      take(folder);
-      if (existsSync(`${folder}.old`)) {
-        rmSync(folder, { recursive: true, force: true });
-        cpSync(`${folder}.old`, folder, { recursive: true });
-      }
+      renameSync(folder, `${folder}.old`);
+      if (isReplaced) cpSync(`${folder}.old`, folder, { recursive: true });
       await rejects(journal.append(entry(1)), isUnavailable);
       deepStrictEqual(groups, [[entry(0)]]);
       match(

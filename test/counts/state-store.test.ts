@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
@@ -8,7 +8,7 @@ import { BotshelfError } from '../../src/lib/errors.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
-import { BrokenRef, crashed, localTokens, newPlace, open, type Place } from '../support/place.ts';
+import { BrokenRef, crashed, localTokens, newPlace, open, type Place, until } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
@@ -27,14 +27,6 @@ describe('a count', () => {
     await store.checkpoint();
     await store.setCount(homer, 156);
     deepStrictEqual(readdirSync(place.folder), []);
-  });
-
-  it('is the last one of a bot that posts several at once', async () => {
-    const place = newPlace();
-    const store = await open(place);
-    await Promise.all([9, 8, 7, 6, 5].map(async (count) => await store.setCount(homer, count)));
-    strictEqual(store.count(homer), 5);
-    strictEqual((await open(crashed(place))).count(homer), 5);
   });
 
   it('that goes back to the one before, or repeats one, while that is on its way, is written after that', async () => {
@@ -107,6 +99,81 @@ describe('a store that is used, checkpointed and restarted in any order', () => 
       }),
       { numRuns: 25 },
     );
+  });
+});
+
+describe('a checkpoint', () => {
+  it('commits the first count at once, later ones together, and empties the journal', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 1);
+    await until(() => place.ref.history().length === 1);
+    for (let count = 2; count < 9; count++) await store.setCount(homer, count);
+    await store.setCount(marge, 1);
+    strictEqual(place.ref.history().length, 1);
+    await store.checkpoint();
+    deepStrictEqual(
+      place.ref.history().map(({ subject }) => subject),
+      ['Count 1 bot', 'Count 2 bots'],
+    );
+    match(place.ref.history().at(-1)?.files['33/12.json'] ?? '', /^\{\n"190519304972663312":\{"count":8,/);
+    deepStrictEqual(readdirSync(place.folder), []);
+  });
+
+  it('commits what came while another ran, when its time is over, and within a minute where that failed @slow', async () => {
+    for (const [stateSeconds, reason] of [
+      [1, undefined],
+      [3600, 'no space'],
+    ] as const) {
+      const place = newPlace();
+      const store = await open(place, { stateSeconds });
+      const commit = place.ref.commit.bind(place.ref);
+      place.ref.commit = async (...args) => {
+        place.ref.commit = commit;
+        await store.setCount(marge, 1);
+        if (reason) throw new Error(reason);
+        return await commit(...args);
+      };
+      await store.setCount(homer, 1);
+      await until(() => Object.keys(place.ref.history().at(-1)?.files ?? {}).length === 2);
+    }
+  });
+
+  it('takes up at start what an earlier process left', async () => {
+    const place = newPlace();
+    const blocked = await open(place, { ref: new BrokenRef(place.refPath) });
+    await blocked.setCount(homer, 1);
+    await blocked.close();
+    strictEqual(readdirSync(place.folder).length, 1);
+    await open(place);
+    await until(() => readdirSync(place.folder).length === 0);
+    strictEqual(place.ref.history().length, 1);
+  });
+
+  it('that fails keeps the journal, is logged once, is a failure for as long, and is retried @slow', async () => {
+    const place = newPlace();
+    const ref = new BrokenRef(place.refPath);
+    const log = recordedLog();
+    ref.broken = false;
+    const store = await open(place, { ref, log });
+    ref.broken = true;
+    await store.setCount(homer, 1);
+    await rejects(store.checkpoint());
+    await rejects(store.checkpoint());
+    ok(readdirSync(place.folder).length > 0);
+    deepStrictEqual(
+      store.failures().map(({ message }) => message),
+      ['git is not there: install it'],
+    );
+    ref.broken = false;
+    await until(() => store.failures().length === 0);
+    strictEqual(ref.history().length, 1);
+    deepStrictEqual(readdirSync(place.folder), []);
+    deepStrictEqual(log.lines, [
+      'error: could not commit counts to Git: git is not there: install it; ' +
+        'they are safe in the journal, retrying within a minute',
+      'info: counts are committed to Git again',
+    ]);
   });
 });
 

@@ -7,8 +7,6 @@ import {
   toShardNumber,
   State,
   type BotState,
-  chooseLaterCount,
-  mergeTokens,
   readShard,
   toShardPath,
   type ShardFault,
@@ -20,18 +18,10 @@ import {
   toDayPath,
   writeDay,
 } from '../../src/counts/state.ts';
-import {
-  maxLeadMs,
-  toClockTime,
-  countTimeAfter,
-  eraMs,
-  isAhead,
-  maxTime,
-  computeTimeAfter,
-} from '../../src/bot/clock.ts';
+import { maxLeadMs, toClockTime, countTimeAfter, eraMs, isAhead, maxTime } from '../../src/bot/clock.ts';
 import { TimeSlice } from '../../src/lib/time-slice.ts';
 import { someBotState, someId } from '../support/arbitrary.ts';
-import { atTime } from '../support/at-time.ts';
+import { readCases } from '../support/fixture-lines.ts';
 import { botId } from '../support/sample.ts';
 
 const homer = botId('190519304972663312');
@@ -63,7 +53,7 @@ describe('the state', () => {
     ok(state.merge(homer, { count: { value: 6, at: 3 } }));
     ok(state.version > version);
     strictEqual(state.reports, 3);
-    ok(!state.merge(homer, state.get(homer)));
+    ok(!state.merge(homer, structuredClone(state.get(homer))));
     deepStrictEqual(state.listBots(toShardNumber(homer)), [homer]);
     deepStrictEqual(state.listBots(toShardNumber(marge)), []);
     deepStrictEqual([state.has(homer), state.has(marge)], [true, false]);
@@ -88,22 +78,17 @@ describe('the state', () => {
     strictEqual(state.hasToken(homer), false);
     strictEqual(state.hasToken(botId('7')), false);
   });
-
-  it('finds a bot whose count is from a clock that is ahead, until that time has come', async () => {
-    const state = new State();
-    const at = 1_900_000_000_000;
-    await atTime(at, async () => {
-      state.merge(marge, { count: { value: 5, at } });
-      strictEqual(state.findAhead(), undefined);
-      state.merge(homer, { count: { value: 5, at: at + maxLeadMs + 1 } });
-      strictEqual(state.findAhead(), homer);
-    });
-    await atTime(at + 1, async () => strictEqual(state.findAhead(), undefined));
-  });
 });
 
 const first = `sha256:${'f'.repeat(64)}` as TokenDigest;
 const second = `sha256:${'0'.repeat(64)}` as TokenDigest;
+
+/** Reads `none at 9, generation 2` of a case. */
+function toBotState(text: string): BotState {
+  const [digest = '', , at, , generation] = text.split(/,? /);
+  const digests: Readonly<Record<string, TokenDigest>> = { first, second };
+  return { token: { digest: digests[digest] ?? null, at: Number(at), generation: Number(generation) } };
+}
 
 describe('merging what two replicas know of a bot', () => {
   it('does not depend on who merges whom, in which order several meet, or how often', () => {
@@ -118,65 +103,12 @@ describe('merging what two replicas know of a bot', () => {
     );
   });
 
-  it('takes the later count and the token of the higher generation', () => {
-    deepStrictEqual(
-      mergeBotStates(
-        { count: { value: 9, at: 1 }, token: { digest: first, at: 4, generation: 2 } },
-        { count: { value: 3, at: 2 }, token: { digest: null, at: 3, generation: 1 } },
-      ),
-      { count: { value: 3, at: 2 }, token: { digest: first, at: 4, generation: 2 } },
-    );
-  });
-
-  for (const [title, ours, theirs, merged] of [
-    [
-      'never brings back a token that was replaced by one of a clock that is behind',
-      { digest: first, at: 60_000, generation: 1 },
-      { digest: second, at: 5, generation: 2 },
-      { digest: second, at: 5, generation: 2 },
-    ],
-    [
-      'ends both of two tokens that replicas issued before they saw each other',
-      { digest: first, at: 4, generation: 2 },
-      { digest: second, at: 9, generation: 2 },
-      { digest: null, at: 9, generation: 2 },
-    ],
-    [
-      'lets a revocation win over a token of the same generation, though that is later',
-      { digest: first, at: 9, generation: 2 },
-      { digest: null, at: 4, generation: 2 },
-      { digest: null, at: 9, generation: 2 },
-    ],
-  ] as const)
+  for (const { title, input, expected } of readCases('merged-tokens'))
     it(title, () => {
-      deepStrictEqual(mergeBotStates({ token: ours }, { token: theirs }), { token: merged });
-      deepStrictEqual(mergeBotStates({ token: theirs }, { token: ours }), { token: merged });
+      const [ours = {}, theirs = {}] = input.split(' and ').map(toBotState);
+      for (const merged of [mergeBotStates(ours, theirs), mergeBotStates(theirs, ours)])
+        deepStrictEqual(merged, toBotState(expected[0] ?? ''));
     });
-
-  it('returns the very object that was there where the other brings nothing new', () => {
-    const count = { value: 5, at: 1 };
-    strictEqual(chooseLaterCount(count, { ...count }), count);
-    for (const token of [
-      { digest: first, at: 4, generation: 2 },
-      { digest: null, at: 4, generation: 2 },
-    ])
-      strictEqual(mergeTokens(token, { ...token }), token);
-    const revoked = { digest: null, at: 4, generation: 2 };
-    strictEqual(mergeTokens(revoked, { digest: first, at: 3, generation: 2 }), revoked);
-    deepStrictEqual(Object.keys(mergeBotStates({ count }, {})), ['count']);
-    deepStrictEqual(Object.keys(mergeBotStates({}, {})), []);
-  });
-});
-
-describe('the time of a new fact', () => {
-  for (const [title, previous, expected] of [
-    ['is now', undefined, 50],
-    ['is now after an earlier one', 49, 50],
-    ['is later than one of this moment', 50, 51],
-    ['is later than that of a clock that went backwards', 5000, 5001],
-    ['is never past the last one that can be read back', maxTime, maxTime],
-  ] as const)
-    it(title, () => strictEqual(computeTimeAfter(previous, 50), expected));
 });
 
 describe('the time of a count', () => {
@@ -192,18 +124,13 @@ describe('the time of a count', () => {
       }),
     );
     strictEqual(countTimeAfter(undefined, now), now);
+    strictEqual(countTimeAfter(now, now), now + 1);
+    strictEqual(countTimeAfter(maxTime, 0), maxTime);
     strictEqual(countTimeAfter(now + maxLeadMs, now), now + maxLeadMs + 1);
     strictEqual(toClockTime(countTimeAfter(now + maxLeadMs + 1, now)), now);
     const lastEra = maxTime - eraMs;
     strictEqual(countTimeAfter(lastEra + now + maxLeadMs + 1, now), lastEra + now + maxLeadMs + 2);
     strictEqual(countTimeAfter(lastEra + maxLeadMs + 1, 0), maxTime);
-  });
-
-  it('lets the later of two counts win that replace one from a clock that was two days ahead', () => {
-    const ahead = countTimeAfter(now, now + 2 * 86_400_000);
-    const twice = countTimeAfter(countTimeAfter(ahead, now + 1), now + 2);
-    const later = countTimeAfter(ahead, now + 3);
-    ok(later > twice && twice > ahead);
   });
 
   it('makes a count win on every machine over those that its machine knew, whatever the clocks say', () => {
@@ -303,30 +230,13 @@ describe('a shard of the state ref', () => {
 
   it('names a bad line and keeps the others, and nothing of a text that is none', async () => {
     const seen = new Map<BotId, BotState>();
-    const lines = [
-      '{',
-      '"3312":{"count":0,"countedAt":1},',
-      '<<<<<<< ours',
-      '"13312":{"count":-5,"countedAt":1},',
-      '"23312":{"count":5},',
-      '"33312":{"count":5,"countedAt":1,"colour":"red"},',
-      '"43313":{"count":5,"countedAt":1},',
-      '"53312":{"count":5,"countedAt":1}',
-      '"63312":{"token":"sha256:12","tokenAt":1,"tokenGen":1}',
-      '"73312":{"count":7,"countedAt":1},',
-      '"93312":{"token":null,"tokenAt":1}',
-      '}',
-      '"83312": {"count":7,"countedAt":1},',
-      ' "93312":{"count":7,"countedAt":1},',
-      '"93312":{"count":7,"countedAt":1},"',
-      '"93312":{"count":7,"countedAt":1}',
-    ];
-    const faults = await read('33/12.json', lines.join('\n'), seen);
-    deepStrictEqual([...seen.keys()], ['3312', '53312', '73312', '83312', '93312']);
-    deepStrictEqual(
-      faults.map(({ line }) => line),
-      [3, 4, 5, 6, 7, 9, 11, 14, 15],
-    );
+    const lines = readCases('shard-lines');
+    const places = (what: string): number[] =>
+      lines.flatMap(({ expected }, i) => (expected[0] === what ? [i] : []));
+    const faults = await read('33/12.json', lines.map(({ input }) => input).join('\n'), seen);
+    const kept = places('kept').map((i) => /\d+/.exec(lines[i]?.input ?? '')?.[0]);
+    const skipped = faults.map(({ line }) => line - 1);
+    deepStrictEqual([[...seen.keys()], skipped], [kept, places('skipped')]);
     strictEqual(faults[4]?.message, '43313 does not belong here: move the line to 33/13.json');
     for (const text of ['\0\0\0', '[]']) strictEqual((await read('33/12.json', text, seen)).length, 1);
     strictEqual(seen.size, 5);
@@ -373,21 +283,12 @@ describe('the file of a day', () => {
     ]);
   });
 
-  it('merges to the later of two counts, and without times to the larger', async () => {
-    for (const [known, other, merged] of [
-      ['7 9 1', '7 3 2', '7 3 2'],
-      ['7 3 2', '7 9 2', '7 9 2'],
-      ['7 9', '7 3', undefined],
-      ['7 9', '7 3 1', '7 3 1'],
-      ['7 3 2', '7 9', undefined],
-      ['7 3 2', '', undefined],
-      ['7 3 2', '12 1', '7 3 2\n12 1'],
-    ])
-      strictEqual(
-        await mergeDays(Buffer.from(`${known}\n`), Buffer.from(`${other}\n`)),
-        merged && `${merged}\n`,
-      );
-  });
+  for (const { input, expected } of readCases('merged-days'))
+    it(`merges ${input} to ${expected.join(' | ') || 'what it was'}`, async () => {
+      const [known, other] = input.split(' and ').map((text) => Buffer.from(`${text}\n`));
+      const merged = await mergeDays(known ?? Buffer.of(), other ?? Buffer.of());
+      strictEqual(merged, expected.length === 0 ? undefined : `${expected.join('\n')}\n`);
+    });
 
   it('merges in any order, any number of times, to the last counts of all bots', async () => {
     const line = fc.record({ count: fc.nat(9), at: fc.nat(4) });

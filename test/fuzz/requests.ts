@@ -6,15 +6,13 @@ import { readConfig } from '../../src/app/config.ts';
 // oxlint-disable-next-line eslint/no-restricted-imports -- in this process, or what it runs could not be counted
 import { startService } from '../../src/app/service.ts';
 import { validate } from '../../src/bot/validate.ts';
-import { KeyRing, Sessions } from '../../src/login/login.ts';
 import { cleanUpAtEnd } from '../support/cleanup.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';
-import { loginEnv } from '../support/login-site.ts';
-import { noLogOuts } from '../support/no-log-outs.ts';
+import { loginEnv, sealSession } from '../support/login-site.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 import { testRepository } from '../support/repository.ts';
-import { accountId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { collection, profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
@@ -58,8 +56,7 @@ async function openService(): Promise<FuzzedService> {
   repo.commit({});
   const token = await issueTestToken(repo.folder, '7');
   const baseUrl = 'http://localhost:1';
-  const { settings, issuer } = await startProvider(baseUrl);
-  const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
+  const provider = await startProvider(baseUrl);
   const log = recordedLog();
   const config = readConfig({
     BOTSHELF_CATALOGUE: repo.folder,
@@ -72,7 +69,7 @@ async function openService(): Promise<FuzzedService> {
     BOTSHELF_TRUST_PROXY: 'on',
     BOTSHELF_IMAGES: 'off',
     PORT: '0',
-    ...loginEnv(settings, secrets),
+    ...loginEnv(provider.settings),
   });
   const service = await startService(config, log);
   // Until its history is read, the changes of a bot are not there yet.
@@ -85,9 +82,7 @@ async function openService(): Promise<FuzzedService> {
     agent.destroy();
     await service.close();
   });
-  const sessions = new Sessions(new KeyRing(secrets), issuer, noLogOuts());
-  const account = { id: accountId('77'), name: visitor, authenticatedAt: Date.now() };
-  const cookie = `__Host-botshelf=${(await sessions.begin(account)).text}`;
+  const cookie = `__Host-botshelf=${await sealSession(provider, '77', visitor)}`;
   const send = async ({ method, path, headers = [], body }: SentRequest): Promise<void> => {
     const host = headers.some(([header]) => /^host$/i.test(header)) ? [] : [['Host', 'localhost:1']];
     const options = { method, path, agent, headers: [...host, ...headers].flat() };
@@ -96,7 +91,7 @@ async function openService(): Promise<FuzzedService> {
     const isStream = response.headers['content-type'] === 'text/event-stream';
     if (isStream) response.destroy();
     const bytes = isStream ? Buffer.alloc(0) : Buffer.concat((await response.toArray()) as Buffer[]);
-    ensureHarmless(response, bytes, headers, [baseUrl, issuer], cookie);
+    ensureHarmless(response, bytes, headers, [baseUrl, provider.issuer], cookie);
     deepStrictEqual(
       log.lines.splice(0).filter((line) => /^(?:warn|error)/.test(line)),
       [],

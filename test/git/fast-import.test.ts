@@ -65,19 +65,6 @@ describe('a commit by fast-import', () => {
     strictEqual(clone.git('rev-parse', 'main^'), tip);
   });
 
-  it('makes the first commit of a ref', async () => {
-    const files = new Map([['z', { mode: '100644', content: Buffer.from('z') }]]);
-    const commit = { ref: 'refs/heads/other', onto: null, message: 'First\n', urgent: true, files };
-    strictEqual(await importCommit(repository, commit), clone.git('rev-parse', commit.ref));
-    strictEqual(clone.git('log', '--format=%s', commit.ref), 'First');
-  });
-
-  it('changes nothing where the ref is at another commit', async () => {
-    const moved = clone.commit({ a: 'moved' });
-    await rejects(importFiles([['a', null]]), { code: 'ref-conflict' });
-    strictEqual(clone.git('rev-parse', 'main'), moved);
-  });
-
   it('is made where the process that runs git is killed, and git goes on @slow', async () => {
     const input = join(tempFolder(), 'input');
     const takeBack = replaceGit('fast-import', goOnAlone(input));

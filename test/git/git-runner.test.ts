@@ -1,13 +1,11 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { GitError } from '../../src/git/run-git.ts';
 import { GitRunner } from '../../src/git/git-runner.ts';
 import { computeBlobId } from '../../src/git/objects.ts';
 import { describeRemoteError } from '../../src/sync/remote.ts';
 import { eventually } from '../support/eventually.ts';
-import { testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the process that runs git', () => {
@@ -102,17 +100,6 @@ describe('the process that runs git', () => {
     await waiting;
     await rejects(other.run({ folder, args: ['version'] }), GitError);
     strictEqual(other.pid, undefined);
-  });
-
-  it('writes what a command prints into a file, byte for byte', async () => {
-    const { folder } = testRepository({ file: 'text' });
-    const bytes = randomBytes(3_000_000);
-    const id = (
-      await runner.run({ ...hashObject, folder, args: ['hash-object', '-w', '--stdin'], input: bytes })
-    ).trim();
-    const outputFile = join(tempFolder(), 'blob');
-    strictEqual(await runner.run({ folder, args: ['cat-file', 'blob', id], outputFile }), '');
-    strictEqual(readFileSync(outputFile).equals(bytes), true);
   });
 });
 

@@ -1,4 +1,4 @@
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runGit, removeCredentials, GitError } from '../../src/git/run-git.ts';
@@ -35,17 +35,6 @@ describe('a git command of the service', () => {
       for (const args of [commit, push, ['status', '--porcelain']]) await runGit({ folder, args, ...way });
       strictEqual(existsSync(proof), false, JSON.stringify(way));
     }
-  });
-
-  it('ends when what takes its output throws, and throws that', async () => {
-    const { folder } = testRepository({ file: 'x'.repeat(1_000_000) });
-    const pieces: number[] = [];
-    const take = (piece: Buffer): void => {
-      pieces.push(piece.length);
-      throw new RangeError('enough');
-    };
-    await rejects(runGit({ folder, args: ['cat-file', 'blob', 'HEAD:file'] }, { take }), /enough/);
-    deepStrictEqual(pieces.length, 1);
   });
 });
 

@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
@@ -25,6 +25,28 @@ describe('the image cache, over time,', () => {
     await test.scan(test.all());
     equal(test.site.asked.length, 4);
     equal(test.cache.status().cached, 4);
+  });
+
+  it('has what is whole of an index that was cut off, damaged or made by other code, and goes on from there @slow', async () => {
+    await test.want(test.all());
+    const before = test.cache.cachedImages(test.all());
+    await test.cache.close();
+    const index = join(test.folder, 'index');
+    const text = readFileSync(index, 'utf8');
+    for (const [damaged, cached] of [
+      [text.slice(0, -3), 3],
+      [text.replace('/cover.jpg', '/other.jpg'), 3],
+      [text.replace('images 1', 'images 0'), 0],
+      [Buffer.alloc(5000, 0xff), 0],
+    ] as const) {
+      writeFileSync(index, damaged);
+      await test.reopen();
+      equal(test.cache.status().cached, cached);
+      await test.scan(test.all());
+      await test.reopen();
+      deepEqual(test.cache.cachedImages(test.all()), before);
+      await test.cache.close();
+    }
   });
 
   it('fetches again what somebody has deleted from its folder @long', async () => {

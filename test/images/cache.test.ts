@@ -15,16 +15,6 @@ describe('the image cache', () => {
   beforeEach(async () => void (test = await openTestImages()));
   afterEach(async () => await test.cache.close());
 
-  it('has nothing until an image was fetched, then a path below /appdata/ for each @slow', async () => {
-    const images = test.all();
-    deepEqual(test.cache.cachedImages(images), { avatar: null, cover: null, preview: [] });
-    await test.want(images);
-    const { avatar, cover, preview } = test.cache.cachedImages(images);
-    for (const path of [avatar, cover, ...preview]) match(path ?? '', /^\/appdata\/[0-9a-f]{64}\.webp$/);
-    equal(preview.length, 2);
-    deepEqual(test.cache.status(), { known: 4, cached: 4, failing: 0, left: 0 });
-  });
-
   const sizeOf = async (path: string | null): Promise<unknown[]> => {
     const { format, width, height } = await sharp(await test.cache.read(nameOf(path))).metadata();
     return [format, width, height];
@@ -86,17 +76,6 @@ describe('the image cache', () => {
     clearInterval(turn);
     ok(turns > 1);
     equal(test.cache.status().known, 40_000);
-  });
-
-  it('reports when a copy is there, with every bot that names the image @slow', async () => {
-    const told: unknown[] = [];
-    test.cache.onChange((bots) => told.push([bots, test.avatar() !== null]));
-    await test.cache.setWanted([
-      [homer, test.avatarOnly()],
-      [marge, test.avatarOnly()],
-    ]);
-    await test.cache.idle();
-    deepEqual(told, [[[homer, marge], true]]);
   });
 
   it('reports no failure for the SVG of a badge in a page, but for one in the place of an avatar @slow', async () => {

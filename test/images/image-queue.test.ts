@@ -70,19 +70,6 @@ describe('a host queue', () => {
     await queue.idle();
     equal(done.join(' '), 'slow a b c');
   });
-
-  it('finishes what has started and nothing else when it is closed', async () => {
-    let done = 0;
-    const queue = queueOf(1, async () => {
-      await setImmediate();
-      return ++done > 0;
-    });
-    add(queue, 'a1 a2 a3');
-    const idle = queue.idle();
-    await queue.close();
-    await idle;
-    equal(done, 1);
-  });
 });
 
 describe('the wait before another attempt', () => {

@@ -52,20 +52,20 @@ describe('share cards', () => {
   };
 
   it('differ by each text, the colours, the direction and the avatar @long', async () => {
-    const changes: Partial<NamedShareCard>[] = [
-      {},
-      { site: 'Robotek' },
-      { name: 'Marge' },
-      { facts: 'Fun' },
-      { description: 'Answers.' },
-      { control: 'Asks for full control' },
-      { stamp: [] },
-      { accent: '#17663a' },
-      { wall: '#d5eedb' },
-      { isRightToLeft: true },
-      { verified: true },
-      { avatar: `/appdata/${'0'.repeat(64)}.webp` },
-    ];
+    const values: Partial<NamedShareCard> = {
+      site: 'Robotek',
+      name: 'Marge',
+      facts: 'Fun',
+      description: 'Answers.',
+      control: 'Asks for full control',
+      stamp: [],
+      accent: '#17663a',
+      wall: '#d5eedb',
+      isRightToLeft: true,
+      verified: true,
+      avatar: `/appdata/${'0'.repeat(64)}.webp`,
+    };
+    const changes = [{}, ...Object.entries(values).map(([key, value]) => ({ [key]: value }))];
     const drawn = new Set<string>();
     for (const change of changes) drawn.add((await draw(change)).toString('base64'));
     strictEqual(drawn.size, changes.length);

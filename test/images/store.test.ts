@@ -1,10 +1,18 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { Decoder } from '../../src/images/decoder.ts';
-import { ImageStore } from '../../src/images/store.ts';
+import { type ImageEntry, ImageIndex, ImageStore } from '../../src/images/store.ts';
 import { sampleImage } from '../support/sample-images.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -33,13 +41,6 @@ describe('the image store', () => {
     deepEqual(readdirSync(dirname(pathOf(folder, names[0] ?? ''))), [`${names[0]}.webp`]);
   });
 
-  it('has nothing under a name that is none, whatever it looks like', async () => {
-    const id = await store.put(Buffer.from('an image'));
-    for (const text of ['', '..', `../${id}`, `${id}.webp`, id.toUpperCase(), `${id}\0`, '0'.repeat(64)]) {
-      equal(await store.read(text), undefined);
-    }
-  });
-
   it('keeps a smaller copy for as long as the full one, and does not take it for one @long', async () => {
     const [name, gone] = await Promise.all(
       [1, 2].map(async (seed) => await store.put(await large({ seed }))),
@@ -55,11 +56,6 @@ describe('the image store', () => {
     deepEqual(await store.read(name ?? '', 128), smaller);
     equal(await store.read(name ?? '', 320), undefined);
     equal(await store.read(gone ?? '', 320), undefined);
-  });
-
-  it('is empty without a folder', async () => {
-    equal((await store.names()).size, 0);
-    equal(await store.sweep(new Set(), 0), 0);
   });
 
   it('leaves nothing behind when an image cannot be written', async () => {
@@ -144,6 +140,44 @@ describe('the image store', () => {
     it('has none where there is no full copy', async () => {
       equal(await store.readVariant('0'.repeat(64), 320, decoder), undefined);
     });
+  });
+});
+
+describe('the index of the image cache', () => {
+  const url = 'https://example.org/0.png';
+  let path: string;
+  let index: ImageIndex;
+  let image: ImageEntry;
+  const fetchedAt = async (): Promise<unknown> =>
+    (await ImageIndex.open(path)).get('wide', url)?.copy?.fetchedAt;
+  const change = (time: number): void => {
+    image.copy = { name: '0'.repeat(64), width: 40, height: 30, fetchedAt: time };
+    index.noteChange(image);
+  };
+
+  beforeEach(async () => {
+    path = join(tempFolder(), 'appdata', 'index');
+    index = await ImageIndex.open(path);
+    image = index.getOrCreate('wide', url);
+  });
+
+  it('does not grow with every change', async () => {
+    for (let time = 0; time < 3000; time += 1) {
+      change(time);
+      await index.flush();
+    }
+    await index.close();
+    ok(readFileSync(path, 'utf8').split('\n').length < 1100);
+    equal(await fetchedAt(), 2999);
+  });
+
+  it('keeps the changes it could not write for the next time', async () => {
+    change(5);
+    writeFileSync(dirname(path), 'a file where the folder should be');
+    await rejects(index.flush(), { code: 'EEXIST' });
+    rmSync(dirname(path));
+    await index.close();
+    equal(await fetchedAt(), 5);
   });
 });
 

@@ -31,25 +31,6 @@ describe('a cache of what is current', () => {
     strictEqual(made, 2);
   });
 
-  it('makes a value again that took long, too', async () => {
-    const slowly = async (): Promise<Value> => {
-      await sleep(30);
-      return { version };
-    };
-    await cache.get('a', slowly, exact);
-    version++;
-    strictEqual((await cache.get('a', slowly, exact)).version, 1);
-  });
-
-  it('makes a value again when one of its inputs is equal and not the same', async () => {
-    let bot = {};
-    const first = await cache.get('page', make, { inputs: [() => bot], isExact: true });
-    bot = {};
-    strictEqual(first.current(), false);
-    await cache.get('page', make, { inputs: [() => bot], isExact: true });
-    strictEqual(made, 2);
-  });
-
   describe('of values that are not exact', () => {
     const { now } = performance;
     let passed: number;

@@ -1,11 +1,10 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   fsyncFiles,
   fsyncFolder,
   fsyncFolders,
-  listFoldersUpTo,
   makeFolder,
   removeUnfinishedWrites,
   writeAtomically,
@@ -31,14 +30,6 @@ describe('fsync', () => {
     writeFileSync(file, '');
     await fsyncFolders([folder, gone, join(file, 'below')]);
     await fsyncFiles([join(folder, 'gone')]);
-  });
-
-  it('knows the folders in which a name may be new', () => {
-    deepStrictEqual(listFoldersUpTo('/git', '/git/refs/heads/main'), [
-      '/git/refs/heads',
-      '/git/refs',
-      '/git',
-    ]);
   });
 });
 
@@ -91,13 +82,6 @@ describe('an atomic write', () => {
     const message = `EISDIR: illegal operation on a directory, rename '${path}' -> '${path}'`;
     await rejects(writeAtomically(path, 'text', { fsync: 'none' }), { code: 'EISDIR', message });
     deepStrictEqual(readdirSync(folder), ['file']);
-  });
-
-  it('sets the mode that it is called with, whatever the umask or the old file has', async () => {
-    writeFileSync(path, 'old');
-    chmodSync(path, 0o600);
-    await writeAtomically(path, 'new', { fsync: 'none', mode: 0o666 });
-    strictEqual(statSync(path).mode & 0o7777, 0o666);
   });
 
   it('keeps apart what is written to the same file at the same time', async () => {

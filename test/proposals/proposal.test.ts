@@ -46,11 +46,6 @@ Reason: duplicate
     deepStrictEqual(parseStep(formatStep(step)), step);
   });
 
-  it('has no words, no reviewer and no reason where there are none', () => {
-    const sent: ProposalStep = { ...step, state: 'waiting', reviewer: null, reason: null, text: '' };
-    deepStrictEqual(parseStep(formatStep(sent)), sent);
-  });
-
   it('begins with what was done, and names the commit that has an accepted one', () => {
     for (const [state, title] of [
       ['waiting', 'Propose a change of 7'],

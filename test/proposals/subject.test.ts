@@ -3,15 +3,12 @@ import {
   findSubject,
   isBot,
   parseSubject,
-  readFileTexts,
   type Subject,
   toSubjectFolder,
   toSubjectPath,
 } from '../../src/proposals/proposal.ts';
-import { openUntilEnd } from '../support/opened.ts';
-import { testRepository } from '../support/repository.ts';
-import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
-import { collection, profile } from '../support/side-files.ts';
+import { readCases } from '../support/fixture-lines.ts';
+import { botId } from '../support/sample.ts';
 
 const bot = botId('1042');
 
@@ -30,62 +27,15 @@ describe('what a proposal is about', () => {
   });
 
   it('is nothing else', () => {
-    for (const text of [
-      '',
-      'x',
-      '1x',
-      'profile-',
-      'profile-x',
-      'xprofile-7',
-      'profile-7\n',
-      'collection-',
-      'collection-A',
-      'collection-a/b',
-      'bot-1',
-    ])
-      strictEqual(parseSubject(text), undefined, text);
+    const texts = 'x 1x profile- profile-x xprofile-7 collection- collection-A collection-a/b bot-1'.split(
+      ' ',
+    );
+    for (const text of ['', 'profile-7\n', ...texts]) strictEqual(parseSubject(text), undefined, text);
   });
 
-  it('is found by the path of a file, below the folder of the catalogue', () => {
-    for (const [path, subject] of [
-      [pagePath(bot), bot],
-      ['people/7.json', 'profile-7'],
-      ['collections/fun.de.md', 'collection-fun'],
-      ['bots/042/notes.txt', undefined],
-      ['people/ada.json', undefined],
-      ['people/x/7.json', undefined],
-      ['collections/x/fun.en.md', undefined],
-      ['collections/Fun.en.md', undefined],
-      ['docs/fun.en.md', undefined],
-      ['people', undefined],
-    ] as const) {
-      strictEqual(findSubject(path), subject, path);
-      strictEqual(findSubject(`list/${path}`, 'list/'), subject, path);
-      strictEqual(findSubject(path, 'list/'), undefined, path);
-    }
-  });
-
-  it('has its own files of a commit and no others', async () => {
-    const files = {
-      [pagePath(bot)]: mainPage(),
-      [pagePath(bot, 'fr')]: translation('Homère', 'Répond.'),
-      [pagePath('2042')]: mainPage(),
-      'people/7.json': profile(),
-      'collections/fun.en.md': collection({}),
-      'collections/few.en.md': collection({}),
-    };
-    for (const prefix of ['', 'list/']) {
-      const clone = testRepository(
-        Object.fromEntries(Object.entries(files).map(([path, text]) => [prefix + path, text])),
-      );
-      const repository = await openUntilEnd(`${clone.folder}/${prefix}`);
-      const read = async (subject: Subject): Promise<object> =>
-        Object.fromEntries(await readFileTexts(repository, clone.git('rev-parse', 'HEAD'), subject));
-      const [english, french] = [pagePath(bot), pagePath(bot, 'fr')];
-      deepStrictEqual(await read(bot), { [english]: files[english], [french]: files[french] });
-      deepStrictEqual(await read('profile-7'), { 'people/7.json': profile() });
-      deepStrictEqual(await read('collection-fun'), { 'collections/fun.en.md': collection({}) });
-      deepStrictEqual(await read(botId('5')), {});
-    }
-  });
+  for (const { input: path, expected } of readCases('subjects-of-paths'))
+    it(`is ${expected[0] ?? 'nothing'} by the path ${path}, below the folder of the catalogue`, () => {
+      const found = [findSubject(path), findSubject(`list/${path}`, 'list/'), findSubject(path, 'list/')];
+      deepStrictEqual(found, [expected[0], expected[0], undefined]);
+    });
 });

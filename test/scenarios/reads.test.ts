@@ -66,16 +66,6 @@ describe('reads', () => {
       strictEqual(JSON.stringify(json), '[{"id":"7","category":"music"}]');
     });
 
-    it('finds words in names and descriptions of every language, without case and accents, the last as a beginning, any of them, the best match first', async () => {
-      strictEqual(await ids('q=doughnuts'), await ids('q=DOUGHN'));
-      strictEqual(await ids('q=ecriv'), '200');
-      strictEqual(await ids('q=letters writer'), '200');
-      strictEqual((await ids('q=letters seven')).split(' ').length, 2);
-      strictEqual(await ids('q=letters seven&sort=-id'), '200 7');
-      strictEqual(await ids('q=letters seven&sort=relevance'), await ids('q=letters seven'));
-      strictEqual(await ids('q=seven&category=games'), '');
-    });
-
     for (const sort of ['', 'sort=-id', 'sort=name', 'sort=-created', 'sort=count', 'q=answers']) {
       it(`ordered by "${sort}" leads through all pages by Link`, async () => {
         const whole = (await ids(sort)).split(' ');

@@ -1,5 +1,4 @@
 import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
@@ -22,10 +21,9 @@ describe('a bot that was removed', () => {
       [pagePath('12', 'fr')]: translation('Douze', 'Répond.'),
     });
     repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
-    repository.git('rm', '-q', ...['7', '8', '9'].map((id) => pagePath(id)), pagePath('12', 'fr'));
-    const env = { ...process.env, GIT_COMMITTER_DATE: '2026-03-03T12:00:00Z' };
-    const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
-    execFileSync('git', [...who, 'commit', '-q', '-m', 'Remove'], { cwd: repository.folder, env });
+    const gone = [...['7', '8', '9'].map((id) => pagePath(id)), pagePath('12', 'fr')];
+    const files = Object.fromEntries(gone.map((path) => [path, null]));
+    repository.commitAll([{ files, at: Date.UTC(2026, 2, 3, 12) / 1000 }]);
     repository.commit({ [pagePath('8')]: mainPage({ name: 'Back' }), [pagePath('9')]: '---\n{}\n---\n' });
     service = await startTestService({}, { root: repository.folder });
     service.expectLog(/BOTSHELF_REMOTE is not set/);

@@ -95,25 +95,15 @@ const idle: { readonly key: string; readonly page: Page }[] = [];
 const maxIdle = 3;
 
 /** Playwright's own, because Chromium takes only the last list, and the address bar's pop-up, which takes two seconds of CPU for each window. */
-const disabledFeatures = [
-  'AvoidUnnecessaryBeforeUnloadCheckSync',
-  'DestroyProfileOnBrowserClose',
-  'HttpsUpgrades',
-  'HttpsFirstBalancedModeAutoEnable',
-  'MediaRouter',
-  'PaintHolding',
-  'ThirdPartyStoragePartitioning',
-  'AvoidCorsURLLoaderRestartOnRedirect',
-  'OptimizationHints',
-  'NetworkTimeServiceQuerying',
-  'AimEnabled',
-  'WebUIOmniboxPopup',
-  'WebUIOmniboxAimPopup',
-];
+const disabledFeatures = `
+  AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose HttpsUpgrades HttpsFirstBalancedModeAutoEnable MediaRouter
+  PaintHolding ThirdPartyStoragePartitioning AvoidCorsURLLoaderRestartOnRedirect OptimizationHints
+  NetworkTimeServiceQuerying AimEnabled WebUIOmniboxPopup WebUIOmniboxAimPopup
+`;
 
 async function launch(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? (await chromium.executablePath());
   // Not chromium.args: they would turn off the browser's own rules about what a page may do.
-  const args = ['--no-sandbox', `--disable-features=${disabledFeatures.join()}`];
+  const args = ['--no-sandbox', `--disable-features=${disabledFeatures.trim().split(/\s+/).join()}`];
   return await driver.launch({ executablePath, args });
 }

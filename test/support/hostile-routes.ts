@@ -1,3 +1,5 @@
+import { readCases } from './fixture-lines.ts';
+
 /** One request of a stranger's, the `i`th of its kind. */
 export interface HostileRequest {
   readonly path: string;
@@ -34,6 +36,25 @@ export function hostedBot(i: number): string {
 /** Returns the ids of a hundred bots. */
 function hostedBots(i: number): string {
   return Array.from({ length: 100 }, (_, n) => hostedBot(i * 100 + n)).join();
+}
+
+/**
+ * Fills in a text: ⟨3 × a#,⟩ is a0,a1,a2, ⟨i⟩, ⟨i+1⟩ and ⟨i%9+1⟩ have the number of the request, ⟨id⟩ is the id of a bot,
+ * and ↵ the end of a line.
+ */
+export function fillIn(text: string, i: number): string {
+  const repeat = (part: string, times: number): string =>
+    part.includes('#')
+      ? Array.from({ length: times }, (_, n) => part.replace('#', String(n))).join('')
+      : part.repeat(times);
+  const filled = text
+    .replaceAll('↵', '\n')
+    .replaceAll('⟨id⟩', hostedBot(i))
+    .replaceAll(/⟨i(?:%(\d+))?(?:\+(\d+))?⟩/g, (_, of = Infinity, more = 0) =>
+      String((i % Number(of)) + Number(more)),
+    )
+    .replaceAll(/⟨(\d+) × ([^⟨⟩]*)⟩/g, (_, times, part: string) => repeat(part, Number(times)));
+  return filled.includes('⟨') ? fillIn(filled, i) : filled;
 }
 
 type Make<T> = (i: number) => T;
@@ -83,25 +104,6 @@ const bodies = {
 const queried = (path: string, queries: readonly Make<string>[]): Make<string>[] =>
   queries.map((query) => (i) => `${path}?${query(i)}`);
 
-/** The requests to the routes of a form. */
-const form = (path: string, toPath: Make<string>, ...more: Make<string>[]): RouteTable => ({
-  [`GET ${path}`]: [toPath, ...more],
-  [`POST ${path}`]: [toPath],
-  [`POST ${path}/file`]: [(i) => `${toPath(i)}/file`],
-  [`POST ${path}/send`]: [(i) => `${toPath(i)}/send`],
-});
-
-/** The routes whose path is always the same, and that have no parameters of their own. */
-const plainPaths = `
-  /categories /api/v2/categories /.well-known/security.txt /api /api/openapi.json /api/v1/bots
-  /api/v2 /api/v2/counts/history.csv /api/v2/counts /api/v2/counts.csv /api/v2/export.ndjson
-  /api/v2/export.ndjson.gz /apple-touch-icon.png /about /docs /docs/bots /docs/lists /docs/errors
-  /docs/changelog /docs/consumers /docs/javascript /docs/python /docs/post /docs.md /docs/bots.md
-  /docs/lists.md /docs/errors.md /docs/changelog.md /docs/consumers.md /docs/javascript.md
-  /docs/python.md /docs/post.md /favicon.ico /feeds /healthz
-  /metrics /openapi.json /opensearch.xml /readyz /robots.txt /site.webmanifest /sitemap.xml
-`;
-
 type RouteTable = Readonly<Record<string, readonly Make<string>[]>>;
 
 /**
@@ -110,46 +112,13 @@ type RouteTable = Readonly<Record<string, readonly Make<string>[]>>;
  */
 export const routes: RouteTable = {
   ...Object.fromEntries(
-    plainPaths
-      .trim()
-      .split(/\s+/)
-      .map((path) => [`GET ${path}`, [() => path]]),
+    readCases('hostile-routes').map(({ input, expected }) => {
+      const paths = expected.length === 0 ? [input.replace(/.* /, '')] : expected;
+      return [input, paths.map((path) => (i: number) => fillIn(path, i))];
+    }),
   ),
   'GET /': [() => '/', ...queried('/', pages)],
   'GET /categories/:category': [() => '/categories/fun', ...queried('/categories/fun', pages)],
-  'GET /bots/:id': [(i) => `/bots/${hostedBot(i)}`, (i) => `/bots/${hostedBot(i)}?locale=x-a${i}`],
-  'GET /bots/:id/badge.svg': [
-    (i) => `/bots/${hostedBot(i)}/badge.svg`,
-    (i) => `/bots/${hostedBot(i)}/badge.svg?accent=${i}&label=x${i}`,
-  ],
-  'GET /bots/:id/card.png': [(i) => `/bots/${hostedBot(i)}/card.png?v=${i}`],
-  'GET /bots/:id/commands': [
-    (i) => `/bots/${hostedBot(i)}/commands`,
-    (i) => `/bots/${hostedBot(i)}/commands?q=x${i}`,
-  ],
-  'GET /bots/:id/changes': [
-    (i) => `/bots/${hostedBot(i)}/changes`,
-    (i) => `/bots/${hostedBot(i)}/changes?after=${i}`,
-  ],
-  'GET /bots/:id/token': [(i) => `/bots/${hostedBot(i)}/token`],
-  'POST /bots/:id/token': [(i) => `/bots/${hostedBot(i)}/token`],
-  'POST /bots/:id/token/revoke': [(i) => `/bots/${hostedBot(i)}/token/revoke`],
-  'GET /bots/:id/report': [(i) => `/bots/${hostedBot(i)}/report`],
-  'POST /bots/:id/report': [(i) => `/bots/${hostedBot(i)}/report`],
-  ...form('/bots/:id/edit', (i) => `/bots/${hostedBot(i)}/edit`),
-  ...form('/bots/:id/translate', (i) => `/bots/${hostedBot(i)}/translate`),
-  ...form(
-    '/add',
-    () => '/add',
-    (i) => `/add?draft=${i}`,
-    (i) => `/add?proposal=bots/7/${i}.en.md`,
-  ),
-  ...form('/add/collection', () => '/add/collection'),
-  ...form('/collections/:name/edit', () => '/collections/all/edit'),
-  ...form('/collections/:name/translate', () => '/collections/all/translate'),
-  ...form('/my-bots/name', () => '/my-bots/name'),
-  'GET /collections/:name': [() => '/collections/all', (i) => `/collections/all?nsfw=true&locale=x-${i}`],
-  'GET /collections': [(i) => `/collections?page=${i + 1}`],
   'GET /compare': [
     (i) => `/compare?bots=${[0, 1, 2, 3].map((n) => hostedBot(i * 7919 + n * 31)).join()}`,
     (i) => `/compare?bots=${hostedBot(i)}${',1'.repeat(7000)}`,
@@ -159,52 +128,8 @@ export const routes: RouteTable = {
     (i) => `/watch?bots=${Array.from({ length: 100 }, (_, n) => `name${i * 100 + n}`).join('%0A')}`,
   ],
   'GET /feeds/watch.atom': [(i) => `/feeds/watch.atom?ids=${hostedBots(i)}&locale=x-a${i}`],
-  'GET /authors/:id': [() => `/authors/${maintainer}`, (i) => `/authors/${maintainer}?locale=x-a${i}`],
-  'GET /authors/:id/attention.atom': [(i) => `/authors/${maintainer}/attention.atom?locale=x-a${i}`],
-  'GET /bots': [(i) => `/bots?locale=x-a${i}`],
-  'GET /feeds/author/:id.atom': [(i) => `/feeds/author/${maintainer}.atom?locale=x-a${i}`],
-  'GET /feeds/bot/:id.atom': [(i) => `/feeds/bot/${hostedBot(i)}.atom`],
-  'GET /feeds/category/:name.atom': [(i) => `/feeds/category/fun.atom?locale=x-a${i}`],
-  'GET /feeds/collection/:name.atom': [(i) => `/feeds/collection/all.atom?locale=x-a${i}`],
-  'GET /feeds/new.atom': [(i) => `/feeds/new.atom?locale=x-a${i}`],
-  'GET /my-bots': [() => '/my-bots', (i) => `/my-bots?page=${i + 1}`],
-  'GET /proposals/:subject': [() => '/proposals/7'],
-  'POST /proposals/:subject/withdraw': [() => '/proposals/7/withdraw'],
-  'GET /proposals/:subject/bot': [() => '/proposals/7/bot'],
-  'POST /proposals/:subject/bot/withdraw': [() => '/proposals/7/bot/withdraw'],
-  'GET /review': [() => '/review', (i) => `/review?page=${i + 1}&done=7/801`],
-  'GET /review/blocked': [() => '/review/blocked', (i) => `/review/blocked?kind=host&name=${i}.example`],
-  'POST /review/blocked': [() => '/review/blocked'],
-  'GET /review/:subject/:account': [(i) => `/review/7/${i}`],
-  'POST /review/:subject/:account': [() => '/review/7/801'],
   'POST /review/reports/:id/:act': [(i) => `/review/reports/${i}/${['done', 'adult', 'remove', 'x'][i % 4]}`],
-  'GET /login': [(i) => `/login?to=/bots/${i}`],
-  'GET /login/callback': [(i) => `/login/callback?code=${i}&state=${i}`],
-  'POST /logout': [() => '/logout'],
-  'GET /api/v1/bots/:id': [(i) => `/api/v1/bots/${hostedBot(i)}`],
-  'GET /api/v2/authors': [(i) => `/api/v2/authors?limit=${(i % 999) + 1}&after=${i}`],
-  'GET /api/v2/authors/:id': [() => `/api/v2/authors/${maintainer}`],
   'GET /api/v2/bots': queried('/api/v2/bots', lists),
-  'GET /api/v2/bots/:id': [(i) => `/api/v2/bots/${hostedBot(i)}`],
-  'POST /api/v2/bots/:id': [(i) => `/api/v2/bots/${hostedBot(i)}`],
-  'POST /api/v2/bots/stats': [() => '/api/v2/bots/stats'],
-  'POST /api/v2/bots/:id/stats': [(i) => `/api/v2/bots/${hostedBot(i)}/stats`],
-  'GET /api/v2/bots/:id/changes': [(i) => `/api/v2/bots/${hostedBot(i)}/changes`],
-  'GET /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
-  'POST /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
-  'GET /api/v2/bots/:id/stats': [(i) => `/api/v2/bots/${hostedBot(i)}/stats`],
-  'PUT /api/v2/bots/:id/commands': [(i) => `/api/v2/bots/${hostedBot(i)}/commands`],
-  'PUT /api/v2/bots/:id/pages/:locale': [(i) => `/api/v2/bots/${hostedBot(i)}/pages/en`],
-  'GET /api/v2/bots/:id/counts': [(i) => `/api/v2/bots/${hostedBot(i)}/counts?from=${2017 + (i % 9)}-01-01`],
-  'GET /api/v2/changes': [(i) => `/api/v2/changes?limit=${i + 1}`],
-  'GET /api/v2/collections': [(i) => `/api/v2/collections?limit=${(i % 999) + 1}`],
-  'GET /sitemaps/:number.xml.gz': [() => '/sitemaps/1.xml.gz'],
-  'GET /assets/own/:name': [() => '/assets/own/logo.png'],
-  'POST /hooks/push': [() => '/hooks/push'],
-  'GET /api/v2/counts/history.ndjson': [
-    (i) => `/api/v2/counts/history.ndjson?from=${2017 + (i % 9)}-01-01&to=${2017 + (i % 9)}-12-31`,
-  ],
-  'GET /language': [(i) => `/language?locale=x-${i}`],
 };
 
 /** Returns what strangers and, if they are logged in, others request of a route, by what is bad about it. */

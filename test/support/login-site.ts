@@ -35,6 +35,8 @@ export async function logInAgain(visitor: Visitor, page: Page, account: string):
   return await visitor.logIn(await visitor.go(new URL(to, page.url)), account);
 }
 
+const testSecrets = ['a-secret-of-the-tests-which-is-long-enough'];
+
 /** The path of the page of Homer's token. */
 export const tokenPath = `/bots/${homer}/token`;
 
@@ -59,36 +61,43 @@ export async function openLoginSite(
   const pages = (more.bots ?? [homer]).map((id) => [pagePath(id), mainPage({ authors: [author] })]);
   const repo = testRepository({ ...Object.fromEntries(pages), ...more.files });
   await more.prepare?.(repo);
-  const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
-  const env = { PORT: String(port), BOTSHELF_BASE_URL: baseUrl, ...loginEnv(login, secrets), ...more.env };
+  const env = { PORT: String(port), BOTSHELF_BASE_URL: baseUrl, ...loginEnv(login), ...more.env };
   const service = await startTestService({}, { root: repo.folder, env });
   return {
     baseUrl,
     repo,
     service,
     provider,
-    secrets,
+    secrets: testSecrets,
     loggedIn: async (account, path = tokenPath) => {
       const visitor = new Visitor();
       const page = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${path}`), account);
       return { visitor, page };
     },
     loggedInEarlier: async (account, path) => {
-      const sessions = new Sessions(new KeyRing(secrets), provider.issuer, noLogOuts());
-      const authenticatedAt = Date.now() - 3_600_000;
-      const session = { id: accountId(account), name: `Person ${account}`, authenticatedAt };
+      const cookie = await sealSession(provider, account, `Person ${account}`, Date.now() - 3_600_000);
       const visitor = new Visitor();
-      const cookie = ['__Host-botshelf', (await sessions.begin(session)).text] as const;
-      visitor.cookies.set(new URL(baseUrl).host, new Map([cookie]));
+      visitor.cookies.set(new URL(baseUrl).host, new Map([['__Host-botshelf', cookie]]));
       return { visitor, page: await visitor.go(baseUrl + path) };
     },
   };
 }
 
+/** Returns the cookie of an account that has logged in at a service with the secrets of tests. */
+export async function sealSession(
+  { issuer }: TestProvider,
+  account: string,
+  name: string,
+  authenticatedAt = Date.now(),
+): Promise<string> {
+  const sessions = new Sessions(new KeyRing(testSecrets), issuer, noLogOuts());
+  return (await sessions.begin({ id: accountId(account), name, authenticatedAt })).text;
+}
+
 /** The environment of a service that people log in at. */
 export function loginEnv(
   { issuer, clientId, clientSecret, idClaim }: LoginSettings,
-  secrets: readonly string[],
+  secrets: readonly string[] = testSecrets,
 ): Readonly<Record<string, string>> {
   return {
     BOTSHELF_OAUTH_ISSUER: issuer,

@@ -21,16 +21,13 @@ export interface Replica {
 }
 
 /** The login of a service that takes proposals, at which nobody logs in. */
-export const withProposals = loginEnv(
-  {
-    kind: 'oidc',
-    issuer: 'https://login.example.org',
-    clientId: 'botshelf',
-    clientSecret: 'secret',
-    idClaim: 'sub',
-  },
-  ['a-secret-of-the-tests-which-is-long-enough'],
-);
+export const withProposals = loginEnv({
+  kind: 'oidc',
+  issuer: 'https://login.example.org',
+  clientId: 'botshelf',
+  clientSecret: 'secret',
+  idClaim: 'sub',
+});
 
 /** Starts a service on a clone of a shared repository with twenty bots from 312 on. */
 export async function startReplica(more: Readonly<Record<string, string>> = {}): Promise<Replica> {
@@ -65,9 +62,6 @@ export async function post(
 export async function remoteFaults(service: TestService): Promise<string[]> {
   return (await service.request('/readyz')).json.parts.remote.faults;
 }
-
-/** The line of the log about a post that a change of the remote wins over. */
-export const setAside = /set aside \\"website\\" from this clone in .*, as people changed the same/;
 
 /** The text of the state ref's file that a bot is in. */
 export function stateOf(shared: SharedRepository, id: string): string {

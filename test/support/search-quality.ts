@@ -7,23 +7,16 @@ import { listsOf } from './lists.ts';
 import { sampleBot } from './sample-bot.ts';
 
 /** A query, and what a person who types it wants: bots by id, from 1 (it helps) to 3 (just that). */
-export interface JudgedQuery {
+interface JudgedQuery {
   readonly query: string;
   readonly kind: string;
-  readonly language: string;
-  /** Whether it is left out while the ranking is tuned. */
-  readonly heldOut?: true;
-  readonly judgements: Readonly<Record<string, { readonly grade: number; readonly reason: string }>>;
+  readonly judgements: Readonly<Record<string, { readonly grade: number }>>;
 }
 
-/** How well a search fits a judged query. */
-export interface Quality {
-  readonly judged: JudgedQuery;
-  /** nDCG of the first five, from 0 to 1. */
+/** How well a search fits a query of a kind: nDCG of the first five, from 0 to 1. */
+interface Quality {
+  readonly kind: string;
   readonly gain: number;
-  /** The names of the first five, each with its grade. */
-  readonly found: readonly string[];
-  readonly total: number;
 }
 
 interface TextsOfBot {
@@ -69,34 +62,29 @@ export async function measureSearchQuality(fixture: 'queries' | 'unseen'): Promi
   }
   const lists = listsOf(bots, { ...noCounts, count: (id) => counts.get(id) });
   const qualities: Quality[] = [];
-  for (const judged of readLines<JudgedQuery>(fixture)) {
-    const { bots: found, total } = await lists.page({ q: judged.query, limit: 5, nsfw: false });
-    const grades = found.map(({ id }) => judged.judgements[id]?.grade ?? 0);
-    const ideal = Object.values(judged.judgements)
+  for (const { query, kind, judgements } of readLines<JudgedQuery>(fixture)) {
+    const { bots: found } = await lists.page({ q: query, limit: 5, nsfw: false });
+    const grades = found.map(({ id }) => judgements[id]?.grade ?? 0);
+    const ideal = Object.values(judgements)
       .map(({ grade }) => grade)
       .toSorted((a, b) => b - a);
-    qualities.push({
-      judged,
-      gain: sumDiscounted(grades) / sumDiscounted(ideal.slice(0, 5)),
-      found: found.map(({ facts }, i) => `${facts.name} ${grades[i]}`),
-      total,
-    });
+    qualities.push({ kind, gain: sumDiscounted(grades) / sumDiscounted(ideal.slice(0, 5)) });
   }
   return qualities;
 }
 
 /** Returns the mean nDCG of some qualities, as a whole and by kind of query. */
 export function averageByKind(qualities: readonly Quality[]): Map<string, number> {
-  const kinds = new Set(['all', ...qualities.map(({ judged }) => judged.kind)]);
+  const kinds = new Set(['all', ...qualities.map(({ kind }) => kind)]);
   const average = (kind: string): number => {
-    const some = qualities.filter(({ judged }) => kind === 'all' || judged.kind === kind);
+    const some = qualities.filter((quality) => kind === 'all' || quality.kind === kind);
     return some.reduce((sum, { gain }) => sum + gain, 0) / some.length;
   };
   return new Map(Array.from(kinds, (kind) => [kind, average(kind)]));
 }
 
 /** Returns the discounted cumulative gain of grades, the first result's first. */
-export function sumDiscounted(grades: readonly number[]): number {
+function sumDiscounted(grades: readonly number[]): number {
   return grades.reduce((sum, grade, place) => sum + (2 ** grade - 1) / Math.log2(place + 2), 0);
 }
 

@@ -61,16 +61,8 @@ export function sharedRepository(files: Readonly<Record<string, string>>): Share
       for (;;) {
         maintainer.git('fetch', '-q', 'origin');
         maintainer.git('switch', '-q', '-C', 'main', 'origin/main');
-        maintainer.git(
-          'merge',
-          '-q',
-          '--no-ff',
-          '-X',
-          'theirs',
-          '-m',
-          `Merge pull request: ${title}`,
-          branch,
-        );
+        const theirs = ['-X', 'theirs', '-m', `Merge pull request: ${title}`];
+        maintainer.git('merge', '-q', '--no-ff', ...theirs, branch);
         if (maintainer.tryGit('push', '-q', 'origin', 'main') === 0)
           return maintainer.git('rev-parse', 'HEAD');
       }

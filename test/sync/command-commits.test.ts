@@ -76,17 +76,6 @@ describe('the commit of a command', () => {
     deepStrictEqual([fresh.read(path), fresh.status()], [page, '']);
   });
 
-  it('waits for the lock of another git', async () => {
-    const lock = join(repository.folder, '.git/index.lock');
-    writeFileSync(lock, '');
-    const committed = commit(repository, { [path]: asMusic });
-    await sleep(300);
-    strictEqual(repository.read(path), page);
-    rmSync(lock);
-    await committed;
-    strictEqual(repository.read(path), asMusic);
-  });
-
   it('is merged by key with a branch that has moved since the plan, with its message', async () => {
     const posted = page.replace('"website": null', '"website": "https://a.example"');
     const dropped = await commit(repository, { [path]: asMusic }, () =>
@@ -166,12 +155,6 @@ describe('the commit of a command', () => {
       name: 'UserError',
       message: `git could not write (fatal: Read-only file system): look at the disk and the repository\nThis change was not made.`,
     }).finally(takeBack);
-  });
-
-  it('rebuilds an index that is missing', async () => {
-    rmSync(join(repository.folder, '.git/index'));
-    await commit(repository, { [path]: asMusic });
-    strictEqual(repository.status(), '');
   });
 
   it('waits for other commands, and all of them are made', async () => {

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict
 import { isUnavailable } from '../../src/bot/errors.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { integrate, type IntegrationOptions, requireSameCatalogue } from '../../src/sync/integration.ts';
-import { remoteRefs, setRefs, toBaseRef } from '../../src/sync/remote.ts';
+import { toBaseRef } from '../../src/sync/remote.ts';
 import { committerOn } from '../support/committing.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
@@ -103,16 +103,6 @@ describe('the integration of a branch that was fetched', () => {
     ]);
   });
 
-  it('takes a branch for rewritten that goes back to an older commit', async () => {
-    const second = clone.commit({ [homer]: page.replace('"fun"', '"games"') });
-    await take(second);
-    clone.git('reset', '-q', '--hard', second);
-    log.lines.length = 0;
-    await take(base);
-    strictEqual(clone.git('rev-parse', 'HEAD', kept()), `${base}\n${second}`);
-    match(log.lines.join('\n'), /^warn: .*was rewritten: .* has 1 commit and changes of 1 bot that/);
-  });
-
   it('takes no branch for rewritten because another one was checked out before', async () => {
     clone.git('switch', '-q', '-c', 'trial/1');
     const trial = clone.commit({ [homer]: page.replace('"fun"', '"games"') });
@@ -139,11 +129,6 @@ describe('the integration of a branch that was fetched', () => {
     await rejects(take(rewritten({ [homer]: page })), refused(/no commit in common/));
     strictEqual(clone.git('rev-parse', 'HEAD'), base);
     deepStrictEqual(log.lines, []);
-  });
-
-  it('refuses to go on where the remote no longer has the branch', async () => {
-    await setRefs(repository, new Map([[remoteRefs.branch, base]]));
-    await rejects(take(null), refused(/^the remote has no such branch any more/));
   });
 
   it('follows it wherever it goes where it has nothing of its own', async () => {

@@ -236,16 +236,6 @@ describe('a remote that goes back', () => {
     strictEqual(bots(), '1 2');
   });
 
-  it('is followed by a clone that only follows', async () => {
-    const two = await machineOn(shared.clone());
-    const restore = backUp();
-    await one.add('3');
-    await two.fetch({ followsOnly: true });
-    restore();
-    await two.fetch({ followsOnly: true });
-    strictEqual(two.clone.git('rev-parse', 'main'), shared.git('rev-parse', 'main'));
-  });
-
   it('keeps the branch before each rewrite for 30 days, or until the branch has it again', async () => {
     const old = shared.git('rev-parse', 'main');
     const kept: string[] = [];

@@ -246,14 +246,6 @@ describe('the merge of two branches', () => {
     deepStrictEqual(droppedEdits, [fileOf(homer)]);
   });
 
-  it('comes to the same tree whichever side is whose, where no key was changed on both', async () => {
-    const ours = commitOf({ [homer]: edited });
-    const theirs = commitOf({ [marge]: edited });
-    const first = await mergeBranches(opened, { base, ours, theirs });
-    const second = await mergeBranches(opened, { base, ours: theirs, theirs: ours });
-    strictEqual(treeAt(first.commit), treeAt(second.commit));
-  });
-
   for (const [title, ours, theirs, of, because] of [
     ['takes the later of two posts for a key', [2, ofService], [1, ofService], 'theirs', later],
     ['takes the later of two posts from the remote', [1, ofService], [2, ofService], 'ours', later],

@@ -17,24 +17,6 @@ describe('the schedule of rounds', () => {
     ok((runs[0] ?? 0) >= 45, 'commits are gathered first');
   });
 
-  it('fetches once when that is requested, again when the interval is over, and in the retry of a round that failed', () => {
-    const schedule = new Schedule({ syncSeconds: 0.05, pushSeconds: 0 }, () => undefined);
-    const due = [schedule.isFetchDue];
-    const look = (): unknown => due.push(schedule.isFetchDue);
-    const fetch = (): void => {
-      schedule.fetchStarts();
-      schedule.fetchEnds();
-      look();
-    };
-    fetch();
-    later(50, look);
-    fetch();
-    schedule.roundFailed();
-    look();
-    schedule.stop();
-    deepStrictEqual(due, [true, false, true, false, true]);
-  });
-
   it('allows a push again after its interval, and after a failure when it retries', () => {
     const schedule = new Schedule({ syncSeconds: 1, pushSeconds: 3600 }, () => undefined);
     const allowed = [schedule.isPushAllowed];

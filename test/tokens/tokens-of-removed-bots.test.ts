@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { match, strictEqual } from 'node:assert/strict';
 import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommittedState, createStateRef } from '../../src/counts/state-ref.ts';
@@ -14,7 +14,6 @@ import { followBranch } from '../support/branch.ts';
 import { eventually } from '../support/eventually.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { gitSync } from '../support/run-sync.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken, issueTestTokens } from '../support/token.ts';
@@ -51,15 +50,8 @@ function remove({ git }: TestRepository): void {
 }
 
 /** The same, as a commit of an hour ago. */
-function removeEarlier(repository: TestRepository): void {
-  remove(repository);
-  const date = `@${Math.floor(Date.now() / 1000) - 3600} +0000`;
-  const identity = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.org' };
-  gitSync({
-    args: ['commit', '-q', '--amend', '--no-edit'],
-    cwd: repository.folder,
-    env: { ...process.env, ...identity, GIT_COMMITTER_DATE: date },
-  });
+function removeEarlier({ commitAll }: TestRepository): void {
+  commitAll([{ files: { [pages[0]]: null, [pages[1]]: null }, at: Math.floor(Date.now() / 1000) - 3600 }]);
 }
 
 /** Follows the branch as a service does from its start, but looks only when it is told to. */
@@ -125,21 +117,6 @@ describe('the token of a bot that was removed', () => {
     }
   });
 
-  it('ends when a merge removes the bot', async () => {
-    const { repository } = await begin();
-    const tokens = open(repository);
-    await tokens.look();
-    repository.git('switch', '-q', '-c', 'without');
-    remove(repository);
-    repository.git('switch', '-q', 'main');
-    repository.commit({ 'other.md': '' });
-    await tokens.look();
-    strictEqual(await listTokens(repository), '7 8');
-    repository.git('merge', '-q', '--no-edit', 'without');
-    await tokens.look();
-    strictEqual(await listTokens(repository), '8');
-  });
-
   it('ends when the bot is back before that is looked at, also after a merge, and where it was stopped @long', async () => {
     for (const isStopped of [true, false]) {
       const { repository } = await begin();
@@ -191,20 +168,6 @@ describe('the token of a bot that was removed', () => {
     await issueTestToken(repository.folder, homer);
     await late.look();
     strictEqual(await listTokens(repository), '7 8');
-  });
-
-  it('is not revoked once more where it has ended, or there was none @slow', async () => {
-    const { repository } = await begin();
-    await open(repository).look();
-    remove(repository);
-    await open(repository).look();
-    const commits = (): string => repository.git('rev-list', '--count', 'refs/botshelf/state');
-    const before = commits();
-    repository.commit({ [pagePath('9')]: mainPage({ name: 'Lisa' }) });
-    repository.git('rm', '-q', pagePath('9'));
-    repository.git('commit', '-q', '-m', 'Remove Lisa');
-    await open(repository).look();
-    deepStrictEqual([await listTokens(repository), commits()], ['8', before]);
   });
 
   it('does not end while its files are gone, faulty or unreadable and no commit says so @long', async () => {

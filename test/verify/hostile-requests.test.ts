@@ -4,10 +4,10 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { KeyRing, Sessions } from '../../src/login/login.ts';
 import { hostileCommands, longestPage, slowPages } from '../support/hostile-pages.ts';
 import {
   botCount,
+  fillIn,
   hostedBot,
   type HostileRequest,
   listAttacks,
@@ -16,12 +16,12 @@ import {
   routes,
   wordsPerBot,
 } from '../support/hostile-routes.ts';
+import { type Case, readCases } from '../support/fixture-lines.ts';
 import { startProvider } from '../support/login-provider.ts';
-import { loginEnv } from '../support/login-site.ts';
+import { loginEnv, sealSession } from '../support/login-site.ts';
 import { type Cost, costOf, cpuOf } from '../support/process-cost.ts';
 import { openProposals } from '../support/proposals.ts';
 import { testRepository } from '../support/repository.ts';
-import { noLogOuts } from '../support/no-log-outs.ts';
 import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { collection } from '../support/side-files.ts';
@@ -35,130 +35,49 @@ const many = isLong ? 100 : 10;
 /** A few requests show what takes quadratic time or worse; what one costs is known from many, on a machine that is at rest. */
 const tolerance = isLong ? 1 : 10;
 
-const header = (text: string): string => text.repeat(Math.floor(15_000 / text.length));
-const postForm = (body: string, path = '/add'): HostileRequest => ({
-  path,
-  method: 'POST',
-  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-  body,
-});
-/** The same as a browser sends it from a page of the site. */
-const postFromSite = (body: string, path: string): HostileRequest => {
-  const form = postForm(body, path);
-  return { ...form, headers: { ...form.headers, 'Sec-Fetch-Site': 'same-origin' } };
-};
+const formType = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const page = { Accept: 'text/html' };
 
 const bot = '/api/v2/bots/7';
 const get = (path: string, headers: HostileRequest['headers'] = {}): HostileRequest => ({ path, headers });
-const sendJson = (body: string, headers: object, path = bot, method = 'POST'): HostileRequest => ({
-  path,
-  method,
-  headers: { 'Content-Type': 'application/json', ...headers },
-  body,
-});
 
 /** A request that the response cache leaves to the application. */
 const plainRequest = (): HostileRequest => get(bot, { 'If-Modified-Since': 'x' });
+
+function toRequest({ input, expected }: Case, i: number, token: string): HostileRequest {
+  const [method = '', path = ''] = input.split(/ (.*)/);
+  const lines = expected.map((line) => line.replace('⟨token⟩', token).split(/: (.*)/));
+  const { Body: body, ...headers } = Object.fromEntries(
+    lines.map(([name = '', value = '']) => [name, fillIn(value, i)]),
+  );
+  const start = { method, path: fillIn(path, i) };
+  return body === undefined
+    ? { ...start, headers }
+    : { ...start, body, headers: { ...formType, ...headers } };
+}
 
 /** Requests that are as bad as a stranger can make them, by what is bad about them. */
 const requests: Readonly<Record<string, (i: number, token: string) => HostileRequest>> = {
   'a thousand headers': () =>
     get('/healthz', Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`x${n}`, 'x']))),
   'one header a thousand times': () => get('/healthz', { 'x-a': Array.from({ length: 1000 }, () => 'x') }),
-  'an Accept of thousands of types': (i) => get(bot, { Accept: `x/${i},${header('a/b,')}` }),
-  'an Accept with an open quote': (i) => get(bot, { Accept: `x/${i};q="${header(',')}` }),
-  'an Accept of parameters': (i) => get(bot, { Accept: `x/${i}${header(';a=b')}` }),
-  'an Accept-Encoding of thousands': (i) => get(bot, { 'Accept-Encoding': `x${i},${header('a,')}` }),
-  'an Accept-Language of thousands': (i) =>
-    get('/', { ...page, 'Accept-Language': `x${i},${header('a-b,')}` }),
-  'an Accept-Language of its own': (i) =>
-    get('/', { ...page, 'Accept-Language': `de-x-a${i},fr;q=0.${i},en;q=0.1` }),
-  'an If-None-Match of thousands': () => get(bot, { 'If-None-Match': header('"a",') }),
-  'an If-Modified-Since that is no date': () => get(bot, { 'If-Modified-Since': header('9') }),
-  'thousands of cookies': () => get('/', { ...page, Cookie: header('a=b; ') }),
-  'an X-Forwarded-For of thousands': () => ({
-    ...get(bot, { 'X-Forwarded-For': header('1.2.3.4,'), Authorization: 'x' }),
-    method: 'POST',
-  }),
-  'an Authorization of 15 KB': () => ({ ...get(bot, { Authorization: header('bearer ') }), method: 'POST' }),
-  'a Content-Type of parameters': () => ({
-    ...get('/add', { 'Content-Type': `application/x-www-form-urlencoded${header(';a="b"')}` }),
-    method: 'POST',
-    body: 'name=x',
-  }),
-  'thousands of empty parameters on a page': () => get(`/bots/7?${header('a&')}`),
-  'thousands of names on a list': () =>
-    get(`/api/v2/bots?${Array.from({ length: 2800 }, (_, n) => n).join('&')}`),
-  'a hundred names that are not there': (i) =>
-    get(`/api/v2/bots?${Array.from({ length: 99 }, (_, n) => `${i}x${n}`).join('&')}`),
-  'a hundred long values': (i) =>
-    get(`/api/v2/bots?${Array.from({ length: 99 }, () => `category=${i}${'%41'.repeat(40)}`).join('&')}`),
-  'a field thousands of times': (i) => get(`/api/v2/bots?limit=${i + 1}&fields=${header('id,')}id`),
-  'a search of a hundred words': (i) =>
-    get(`/api/v2/bots?q=${i}${Array.from({ length: 95 }, () => '+a').join('')}`),
-  'a search in a script without spaces': (i) =>
-    get(`/api/v2/bots?q=${encodeURIComponent('天気予報知'.repeat(39))}${i}`),
   'a search of 24 misspelt words': (i) =>
     get(`/api/v2/bots?q=${Array.from({ length: 24 }, (_, n) => rareWord(i * 24 + n).slice(1)).join('+')}`),
-  'a search on the front page': (i) => get(`/?q=bot+${i}`, page),
-  'a collection in languages of its own': (i) =>
-    get(`/collections/all?nsfw=true&locale=x-${i}`, {
-      ...page,
-      'Accept-Language': `de-x-a${i},${header('a-b,')}`,
-    }),
-  'a collection that is not there': (i) => get(`/collections/${i}${header('a-')}`, page),
-  'the feed of a collection that is not there': (i) => get(`/feeds/collection/${i}.atom`),
-  'the list of collections in a language of its own': (i) =>
-    get(`/collections?page=${i}`, { ...page, 'Accept-Language': `de-x-a${i},fr;q=0.${i},en;q=0.1` }),
-  'a cursor of 15 KB': () => get(`/api/v2/bots?after=${header('WyJh')}`),
-  'a list of its own, compressed': (i) =>
-    get(`/api/v2/bots?limit=${i + 1}&fields=id,contents`, { 'Accept-Encoding': 'br' }),
   'a comparison of the same bots in another order': (i) =>
     get(`/compare?bots=${[0, 1, 2, 3].map((n) => ((i * 7919 + n * 31) % 2000) + 1).join(',')}`, page),
-  'a comparison of thousands of bots': (i) =>
-    get(`/compare?bots=${i}${header(',1')}${'&bots=2,3,4,5'.repeat(20)}`, page),
-  'a page of the list that is not there': (i) => get(`/?page=${i + 2000}`, page),
-  'changes after a commit that is not there': (i) => get(`/api/v2/bots/7/changes?after=${i}`),
-  'a page of changes after a commit that is not there': (i) => get(`/bots/7/changes?after=${i}`, page),
-  'a path of 15 KB': () => get(`/api/v2/bots/${header('1')}`),
-  'an author of 15 KB': () => get(`/api/v2/authors/${header('1')}`),
-  'an author who is not there': (i) => get(`/authors/${i}`, page),
-  'a path of slashes': () => get(header('/')),
-  'a path of escapes': () => get(`/bots/${header('%2e%2e%2f')}`),
-  'a path of escapes that are none': () => get(`/bots/${header('%zz')}`),
-  'a page that is not there': (i) => get(`/nothing/${i}`, page),
-  'a method that is not there': () => ({ path: bot, method: 'PROPFIND' }),
-  'a form of a hundred thousand fields': () => postForm('a&'.repeat(100_000)),
-  'a form with a page of 200 KB': () => postForm(`name=x&page=${'a\n'.repeat(100_000)}`),
-  'a form with a hundred thousand authors': () => postForm(`name=x&authors=${'1+'.repeat(100_000)}`),
-  'a report that is too long': () =>
-    postFromSite(`reason=scam&text=${'%26'.repeat(20_000)}`, '/bots/7/report'),
-  'a collection of a hundred thousand bots': () =>
-    postForm(`collection=x&locale=en&bots=${'1+'.repeat(100_000)}`, '/add/collection'),
-  'a decision of a stranger, kept through the login': () =>
-    postFromSite(`decision=declined&text=${'a%0D%0A'.repeat(2000)}`, '/review/7/801'),
-  'a form with twenty thousand pictures': () => postForm(`name=x&preview=${'x+'.repeat(20_000)}`),
-  'an edit that changes every line': (i) =>
-    postForm(`name=x&page=${`${i}%0A`.repeat(15_000)}`, '/bots/7/edit'),
-  'a post of 64 KB without a token': () => sendJson(' '.repeat(64 * 1024), {}),
   ...Object.fromEntries(
-    Object.entries({
-      'thousands of unknown keys': `{"bot":{${Array.from({ length: 5000 }, (_, n) => `"k${n}":1`).join()}}}`,
-      'thousands of flat keys': `{${Array.from({ length: 5000 }, (_, n) => `"bot.${n}":1`).join()}}`,
-      'a deep nest': `{"bot":${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
-      'one key thousands of times': `{"bot":{${Array.from({ length: 5000 }, () => '"count":1').join()}}}`,
-      'thousands of syntax errors': `{"bot":${'}{,:'.repeat(15_000)}`,
-      'a long string': `{"bot":{"support":"https://${'a'.repeat(60_000)}"}}`,
-    }).map(([name, body]) => [
-      `a post of ${name}`,
-      (_i: number, token: string) => sendJson(body, { Authorization: token }),
+    readCases('hostile-requests').map((one) => [
+      one.title,
+      (i: number, token: string) => toRequest(one, i, token),
     ]),
   ),
   ...Object.fromEntries(
     Object.entries(hostileCommands(127 * 1024)).map(([name, body]) => [
       `commands that are a list of ${name}`,
-      (_i: number, token: string) => sendJson(body, { Authorization: token }, `${bot}/commands`, 'PUT'),
+      (_i: number, token: string) => {
+        const headers = { 'Content-Type': 'application/json', Authorization: token };
+        return { path: `${bot}/commands`, method: 'PUT', headers, body };
+      },
     ]),
   ),
 };
@@ -276,11 +195,8 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
     git('clone', '-q', '--bare', '.', origin);
     git('remote', 'add', 'origin', origin);
     const baseUrl = 'http://localhost:1';
-    const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
-    const { settings, issuer } = await startProvider(baseUrl);
-    const sessions = new Sessions(new KeyRing(secrets), issuer, noLogOuts());
-    const account = { id: accountId(maintainer), name: 'Marge', authenticatedAt: Date.now() };
-    cookie = `__Host-botshelf=${(await sessions.begin(account)).text}`;
+    const provider = await startProvider(baseUrl);
+    cookie = `__Host-botshelf=${await sealSession(provider, maintainer, 'Marge')}`;
     const env = {
       BOTSHELF_BAD_TOKEN_LIMIT: '0',
       BOTSHELF_TRUST_PROXY: 'on',
@@ -288,7 +204,7 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
       BOTSHELF_REMOTE: 'origin',
       BOTSHELF_WEBHOOK_SECRET: 'a-secret-of-the-tests',
       BOTSHELF_SYNC_SECONDS: '86400',
-      ...loginEnv(settings, secrets),
+      ...loginEnv(provider.settings),
     };
     service = await startServiceProcess(folder, env);
     // Work that waits behind too much is refused, and on a busy machine a push of tokens takes long.
@@ -318,8 +234,8 @@ describe(`a hostile request costs less than ${20 * tolerance} plain ones:`, func
   it('with a page that takes long to preview waits, as do all others, so that most of the time is free', async () => {
     const texts = Object.values(slowPages);
     const preview = (i: number): HostileRequest => {
-      const { headers, ...form } = postForm(`name=x&page=${texts[i % texts.length]}`);
-      return { ...form, headers: { ...headers, 'X-Forwarded-For': `203.0.${(i >> 8) & 255}.${i & 255}` } };
+      const headers = { ...formType, 'X-Forwarded-For': `203.0.${(i >> 8) & 255}.${i & 255}` };
+      return { path: '/add', method: 'POST', headers, body: `name=x&page=${texts[i % texts.length]}` };
     };
     const started = performance.now();
     const { cpu } = await costOf(service.process.pid ?? 0, async () => {

@@ -298,17 +298,6 @@ describe('what a search found, the best first', () => {
   const counts = { ...noCounts, count: (id: string) => (id === '13' ? 1000 : undefined) };
   const lists = listsOf(bots, counts);
 
-  it('is the same page by page as at once', async () => {
-    const q = 'sheep goats';
-    const { bots: whole, total } = await lists.page({ q });
-    deepStrictEqual([whole.length, total], [200, 200]);
-    deepStrictEqual(await pagesOf(lists, { q, limit: 7 }), idsOf(whole));
-    for (const after of [0, 7, 196, 300]) {
-      const page = await lists.page({ q, after, limit: 7 });
-      deepStrictEqual([page.bots, page.total], [whole.slice(after, after + 7), 200]);
-    }
-  });
-
   it('is the same for one of several queries as for it alone', async () => {
     const queries = [
       { q: 'shepherd goats', category: ['fun'], limit: 3 },

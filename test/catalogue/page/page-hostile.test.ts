@@ -48,51 +48,48 @@ describe('a page file of a stranger', () => {
   });
 
   describe('cannot hold the process up', () => {
-    it('with 32,000 blank lines: runs of blanks in front matter are refused by rule', () => {
-      for (const blank of ['\n', ' ', '\t', '\r\n', '\u00a0', '\u2028', ' \n'])
-        match(
-          fault(`---\n{}${blank.repeat(32_000)}\n---\n`),
-          /^\d+:\d+ blank-run more than 200 blank characters in a row: remove them$/,
-        );
-      match(fault(`---\n${'\n'.repeat(32_000)}{}\n---\n`), /^2:1 blank-run /);
-    });
+    const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+    const blanks = ['\n', ' ', '\t', '\r\n', '\u00a0', '\u2028', ' \n'];
+    for (const [title, expected, ...files] of [
+      [
+        'with 32,000 blanks in front matter, which are refused by rule',
+        /^\d+:\d+ blank-run more than 200 blank characters in a row: remove them$/,
+        ...blanks.map((blank) => `---\n{}${blank.repeat(32_000)}\n---\n`),
+        `---\n${'\n'.repeat(32_000)}{}\n---\n`,
+      ],
+      [
+        'with comment lines, which gray-matter strips one by one',
+        /^2:1 json /,
+        withFrontMatter('#\n'.repeat(100_000)),
+      ],
+      [
+        'with deep nesting: more than eight levels are refused',
+        /8 levels deep: /,
+        ...[9, 100, 100_000].map((depth) => withFrontMatter(nested(depth))),
+        withFrontMatter('{"a":'.repeat(40_000)),
+      ],
+      [
+        'with many brackets side by side, which are no nesting',
+        /^2:6008 trailing-comma /,
+        withFrontMatter(`{"a": [${'[],'.repeat(2000)}]}`),
+      ],
+      ['with an escaped quote after the other', /json /, withFrontMatter(`{"a": "${'\\"'.repeat(100_000)}`)],
+    ] as const)
+      it(title, () => {
+        for (const file of files) match(fault(file), expected);
+      });
 
-    it('with blanks in the markdown, where they are harmless', () => {
+    it('where it is right: with blanks and conflict markers in the markdown, eight levels and escaped quotes', () => {
       strictEqual(good(withFrontMatter('{}', `${'\n'.repeat(200_000)}x`)).page, 'x');
       strictEqual(good(withFrontMatter('{}', ' '.repeat(200_000))).page, '');
       strictEqual(good(withFrontMatter('{}', '#\n \n'.repeat(50_000))).page.length, 199_997);
-    });
-
-    it('with comment lines, which gray-matter strips one by one', () => {
-      match(fault(withFrontMatter('#\n'.repeat(100_000))), /^2:1 json /);
-    });
-
-    it('with deep nesting: more than eight levels are refused', () => {
-      for (const depth of [9, 100, 100_000])
-        match(
-          fault(withFrontMatter(`{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`)),
-          /8 levels deep: /,
-        );
-      match(fault(withFrontMatter('{"a":'.repeat(40_000))), /8 levels deep: /);
-      good(withFrontMatter(`{"a":${'['.repeat(7)}${']'.repeat(7)}}`));
-    });
-
-    it('with many brackets side by side, which are no nesting', () => {
-      match(fault(withFrontMatter(`{"a": [${'[],'.repeat(2000)}]}`)), /^2:6008 trailing-comma /);
-    });
-
-    it('with conflict markers by the thousand', () => {
-      good(withFrontMatter('{}', '<<<<<<< \n'.repeat(29_000)));
-      good(withFrontMatter('{}', '<<<<<<< \n=======\n'.repeat(15_000)));
+      for (const text of ['<<<<<<< \n'.repeat(29_000), '<<<<<<< \n=======\n'.repeat(15_000)])
+        good(withFrontMatter('{}', text));
+      for (const json of [nested(8), `{"a": "${'\\"'.repeat(100_000)}"}`]) good(withFrontMatter(json));
     });
 
     it('with tens of thousands of duplicate keys: the first hundred are reported', () => {
       strictEqual(parse(withFrontMatter(`{${'"a":1,\n'.repeat(30_000)}"a":1}`)).faults.length, 100);
-    });
-
-    it('with an escaped quote after the other', () => {
-      match(fault(withFrontMatter(`{"a": "${'\\"'.repeat(100_000)}`)), /json /);
-      strictEqual(good(withFrontMatter(`{"a": "${'\\"'.repeat(100_000)}"}`)).page, '');
     });
   });
 

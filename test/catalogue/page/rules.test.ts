@@ -57,16 +57,9 @@ describe('the rules of the files of a bot', () => {
 
 describe('a main page', () => {
   it('is recognised by any key that only a main page must have, and by no slip in a translation', () => {
-    for (const [key, expected] of [
-      ['authors', true],
-      ['category', true],
-      ['created', true],
-      ['invite', true],
-      ['descripton', false],
-      ['nsfw', false],
-      ['website', false],
-      ['__proto__', false],
-    ] as const)
-      strictEqual(isMainPage({ page: good(`---\n{"name": "a", "${key}": 0}\n---\n`) }), expected, key);
+    const isMain = (key: string): boolean =>
+      isMainPage({ page: good(`---\n{"name": "a", "${key}": 0}\n---\n`) });
+    for (const key of ['authors', 'category', 'created', 'invite']) strictEqual(isMain(key), true, key);
+    for (const key of ['descripton', 'nsfw', 'website', '__proto__']) strictEqual(isMain(key), false, key);
   });
 });

@@ -1,25 +1,15 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { createWordSplitter, findMatchingLocales } from '../../../src/catalogue/search/split-words.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 
 describe('the words of a search in a text', () => {
-  for (const [query, text, marked, locale = 'en'] of [
-    ['lyrics', 'Lyrics, and one lyric a day', 'Lyrics lyric'],
-    ['play music', 'Plays MUSIC; replays it', 'Plays MUSIC'],
-    ['a bot for music', 'A bot for music', 'music'],
-    ['modera', 'Moderation and modes', 'Moderation'],
-    ['mod', 'Moderation', ''],
-    ['reaction roles', 'ReactionRoles', 'ReactionRoles'],
-    ['cafe', 'Un café', 'café', 'fr'],
-    ['c++', 'Runs C++ and C', 'C++'],
-    ['音楽を再生', 'ボイスで音楽を再生します', '音楽', 'ja'],
-    ['موسيقى', 'بوت الموسيقى', 'الموسيقى', 'ar'],
-    ['lyrics', '', ''],
-  ] as const)
-    it(`“${query}” in “${text}”: ${marked || 'none'}`, () => {
-      const pieces = createWordSplitter(query)(text, locale as Locale);
+  for (const { input, expected } of readCases('found-words'))
+    it(`are ${expected[0] ?? 'none'}: ${input}`, () => {
+      const [query, text, locale] = JSON.parse(input) as [string, string, Locale];
+      const pieces = createWordSplitter(query)(text, locale);
       deepStrictEqual(pieces.join(''), text);
-      deepStrictEqual(pieces.filter((_, i) => i % 2 === 1).join(' '), marked);
+      deepStrictEqual(pieces.filter((_, i) => i % 2 === 1).join(' '), expected[0] ?? '');
     });
 });
 

@@ -32,48 +32,12 @@ describe('the settings of a catalogue', () => {
     deepStrictEqual((await read({})).settings, toSettings());
   });
 
-  it('are what the file says', async () => {
-    const file = {
-      name: 'Robotek',
-      tagline: 'Bots für alle',
-      notice: 'We move on Sunday.',
-      contact: 'help@example.org',
-      links: { terms: 'https://example.org/terms', report: 'mailto:abuse@example.org' },
-      accent: { light: '#0b5d3b', dark: '#8be0b4' },
-      language: 'de',
-    };
-    const { settings, faults } = await read(file);
-    deepStrictEqual(faults, []);
-    deepStrictEqual(settings, toSettings(file));
-  });
-
-  it('have no maintainers, and every proposal is reviewed, unless the file says otherwise', async () => {
-    const policies = {
-      newBots: 'review',
-      authors: 'review',
-      token: 'review',
-      others: 'review',
-      minAccountAgeDays: 0,
-      reasons: null,
-    };
-    const of = async (file: object): Promise<unknown> => {
-      const { settings, faults } = await read(file);
-      deepStrictEqual(faults, []);
-      return [settings?.maintainers, settings?.proposals];
-    };
-    deepStrictEqual(await of({}), [[], policies]);
-    deepStrictEqual(await of({ maintainers: [], proposals: {} }), [[], policies]);
-    const proposals = {
-      authors: 'publish',
-      others: 'off',
-      minAccountAgeDays: 30,
-      reasons: ['It is offline.'],
-    };
-    deepStrictEqual(await of({ maintainers: ['7', '007'], proposals }), [
-      ['7', '007'],
-      { ...policies, ...proposals },
-    ]);
-  });
+  for (const { title, input, expected } of readCases('review-settings'))
+    it(title, async () => {
+      const { settings, faults } = await read(JSON.parse(input) as object);
+      const [reviewed] = expected.map((line) => JSON.parse(line) as unknown);
+      deepStrictEqual([[settings?.maintainers, settings?.proposals], faults], [reviewed, []]);
+    });
 
   for (const { title, input, expected } of readCases('settings'))
     it(`have a fault with its place for ${title}`, async () =>

@@ -1,17 +1,13 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { assembleRecord, type FilledMainPage, listElement } from '../../../src/bot/record.ts';
-import { parseLocale } from '../../../src/bot/locale.ts';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { listElement } from '../../../src/bot/record.ts';
 import {
-  parseListElement,
   listElementParts,
   computeElementSize,
-  indexBot,
   type IndexedBot,
   listPageImages,
   type BotReading,
   readBot,
 } from '../../../src/catalogue/store/bot-index.ts';
-import { withDefaults } from '../../../src/catalogue/page/page.ts';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { botId } from '../../support/sample.ts';
@@ -19,47 +15,7 @@ import { sampleBot } from '../../support/sample-bot.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { type Pages, toFiles } from '../../support/page-file.ts';
 
-function bot(id: string, name = 'Homer'): IndexedBot {
-  const locale = parseLocale('en');
-  ok(typeof locale === 'string');
-  const data = {
-    name,
-    description: 'Answers.',
-    authors: ['1'],
-    category: 'fun',
-    created: 5,
-    invite: 'https://example.org',
-  };
-  const main = { locale, data: withDefaults(data) as unknown as FilledMainPage, page: 'The page.' };
-  return indexBot(botId(id), assembleRecord(botId(id), main, []), []);
-}
-
 describe('an indexed bot', () => {
-  it('holds its record and its list element as they are sent', () => {
-    const indexed = bot('7');
-    const { id, record, facts } = indexed;
-    strictEqual(id, '7');
-    const parsed = JSON.parse(record.toString());
-    strictEqual(parsed.contents.en.page, 'The page.');
-    deepStrictEqual(parseListElement(indexed), listElement(parsed));
-    strictEqual(computeElementSize(indexed), JSON.stringify(listElement(parsed)).length);
-    deepStrictEqual(facts, {
-      name: 'Homer',
-      sortName: 'homer',
-      category: 'fun',
-      nsfw: false,
-      openSource: false,
-      administrator: false,
-      verified: false,
-      oauth: null,
-      authors: ['1'],
-      locales: ['en'],
-      created: 5,
-      edited: 5,
-      random: parsed.random,
-    });
-  });
-
   it('has a list element that is the record without its pages, whatever the texts are', () => {
     const tricky = ['', '{"description":"a","name":"b","page":"c"}', '"page":"ü\\"\n😀', '\\'];
     for (const text of tricky) {
@@ -69,15 +25,6 @@ describe('an indexed bot', () => {
       strictEqual(Buffer.concat(listElementParts(indexed)).toString(), expected);
       strictEqual(computeElementSize(indexed), Buffer.byteLength(expected));
     }
-  });
-
-  it('has a digest that is the same for the same bytes, and another for others', () => {
-    const [digest, ...others] = [bot('7'), bot('7'), bot('7', 'Marge')].map((one) => one.digest);
-    match(digest ?? '', /^[\w-]{27}$/);
-    deepStrictEqual(
-      others.map((other) => other === digest),
-      [true, false],
-    );
   });
 });
 

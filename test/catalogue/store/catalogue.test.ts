@@ -110,19 +110,6 @@ describe('a catalogue', () => {
   });
 
   describe('calls back', () => {
-    it('with the id of each bot that is new, differs, or is no longer served, once', async () => {
-      const { root, catalogue, write } = await openCatalogue({ [pagePath('7')]: named('Seven') });
-      const changed: string[] = [];
-      catalogue.store.on('change', (id) => changed.push(id));
-      write({ [pagePath('8')]: named('Eight') });
-      await eventually(() => changed.length > 0);
-      write({ [pagePath('7')]: named('New') });
-      await eventually(() => changed.length > 1);
-      rmSync(join(root, pagePath('8')));
-      await eventually(() => changed.length > 2);
-      deepStrictEqual(changed, ['8', '7', '8']);
-    });
-
     it('and of nothing when a file is written as it is', async () => {
       const { root, catalogue, write, name } = await openCatalogue({
         [pagePath('7')]: named('Seven'),

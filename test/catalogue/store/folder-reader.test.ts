@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FolderReading } from '../../../src/catalogue/store/folder-reader.ts';
-import { readFingerprints, readFolders } from '../../../src/catalogue/store/folder-reader.ts';
+import { readFolders } from '../../../src/catalogue/store/folder-reader.ts';
 import { unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -31,12 +31,6 @@ describe('reading a catalogue of more than 10,000 files in threads', () => {
       files,
       folders.map(() => 100),
     );
-  });
-
-  it('takes the fingerprint of each folder @slow', async () => {
-    const fingerprints = await readFingerprints(root);
-    deepStrictEqual([...fingerprints.keys()], folders);
-    strictEqual(new Set(fingerprints.values()).size, folders.length);
   });
 });
 

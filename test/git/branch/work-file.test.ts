@@ -2,31 +2,18 @@ import { doesNotThrow, strictEqual, throws } from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSafePath, linkGuard } from '../../../src/git/branch/checkout.ts';
+import { readCases } from '../../support/fixture-lines.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
-const file = { mode: '100644', id: 'a'.repeat(40) };
-const link = { ...file, mode: '120000' };
+const id = 'a'.repeat(40);
 
 describe('the path of a change', () => {
-  for (const path of ['a', 'bots/312/312.en.md', '.gitignore', '.github/x', 'a..b', 'git', '.gitmodules'])
-    it(`is safe: ${path}`, () => strictEqual(isSafePath({ path, after: file }), true));
-
-  for (const path of [
-    '.git/hooks/x',
-    'a/.GIT/x',
-    '.git. /x',
-    'GIT~1/x',
-    '.git::$INDEX_ALLOCATION/x',
-    '../x',
-    'a/./b',
-    'a//b',
-    String.raw`a\..\b`,
-  ])
-    it(`is not safe: ${path}`, () => strictEqual(isSafePath({ path, after: file }), false));
-
-  for (const path of ['.gitmodules', 'GITMOD~1', 'gi7eba~1'])
-    it(`is not safe for a symbolic link: ${path}`, () =>
-      strictEqual(isSafePath({ path, after: link }), false));
+  for (const { input: path, expected } of readCases('paths-in-trees'))
+    it(`is ${expected[0]}: ${path}`, () => {
+      const isSafe = (mode: string): boolean => isSafePath({ path, after: { mode, id } });
+      if (expected[0]?.endsWith('as a link')) strictEqual(isSafe('120000'), false);
+      if (!expected[0]?.startsWith('not safe as')) strictEqual(isSafe('100644'), expected[0] !== 'not safe');
+    });
 
   it('is refused below a symbolic link, at any depth', () => {
     const top = tempFolder();

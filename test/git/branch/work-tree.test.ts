@@ -36,13 +36,6 @@ describe('the work tree', () => {
   });
   afterEach(async () => await workTree.close());
 
-  it('shows nothing of an update before it is applied, and all of it after', async () => {
-    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
-    strictEqual(clone.read('a'), 'a\n');
-    await workTree.apply(update);
-    isClean('new\n');
-  });
-
   it('shows nothing of an update whose branch did not move, and leaves no new file staged', async () => {
     const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
     clone.git('update-ref', branch, 'HEAD~');

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { repositoryIn } from '../../support/repository.ts';
 import { countsOf } from '../../support/posted-counts.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
-import { type Answers, ids, post } from './owners.ts';
+import { type Answers, categoryOf, ids, post } from './owners.ts';
 import { remoteSettings } from './recording.ts';
 
 /**
@@ -53,20 +53,28 @@ export async function checkAftermath(
   );
 }
 
-/** The counts may be read again a second after a post, so this is repeated. */
-async function servesAnswers(address: string, answers: Answers): Promise<void> {
-  await eventually(async () => await servesAnswersNow(address, answers));
+/** The counts may be read again a second after a post, so this is repeated. @param sent any number where it is left out */
+export async function servesAnswers(address: string, answers: Answers, sent?: Answers): Promise<void> {
+  await eventually(async () => await servesAnswersNow(address, answers, sent));
 }
 
-async function servesAnswersNow(address: string, answers: Answers): Promise<void> {
+async function servesAnswersNow(address: string, answers: Answers, sent?: Answers): Promise<void> {
   const counts = await countsOf(address);
   for (const id of ids) {
-    const { website } = await botAt(address, id);
+    const { website, category } = await botAt(address, id);
     const served = { count: counts.get(id) ?? 0, website: Number(website?.split('/').at(-1) ?? 0) };
     for (const kind of ['count', 'website'] as const) {
-      const least = answers.get(`${kind} ${id}`) ?? 0;
-      ok(served[kind] >= least, `${kind} ${least} of bot ${id} was answered, ${served[kind]} is served`);
+      const [least, most] = [answers, sent].map((numbers) => numbers?.get(`${kind} ${id}`));
+      ok(
+        served[kind] >= (least ?? 0),
+        `${kind} ${least} of bot ${id} was answered, ${served[kind]} is served`,
+      );
+      ok(
+        served[kind] <= (most ?? (sent ? 0 : Infinity)),
+        `${kind} ${served[kind]} of bot ${id} was not sent`,
+      );
     }
+    if (website !== null) strictEqual(category, categoryOf(served.website), 'a change is whole');
   }
 }
 
@@ -83,6 +91,7 @@ async function servesRemote(address: string, remote: string): Promise<void> {
 
 interface Bot {
   readonly website: string | null;
+  readonly category: string;
   readonly contents: Readonly<Record<string, { readonly name: string }>>;
 }
 

@@ -16,6 +16,19 @@ export const files = Object.fromEntries(
 /** The greatest answered number, by kind and bot. */
 export type Answers = Map<string, number>;
 
+/** What was answered, and the greatest number that was sent, by kind and bot. */
+export interface Posted {
+  readonly answers: Answers;
+  readonly sent: Answers;
+}
+
+const categories = ['fun', 'games', 'music', 'news', 'other', 'utility'];
+
+/** The category that a bot has with the website of that number. */
+export function categoryOf(number: number): string {
+  return categories[number % categories.length] ?? 'fun';
+}
+
 /** Adds what a response to an update says that is saved. */
 export function addAnswer(answers: Answers, body: string): void {
   const { bot } = JSON.parse(body) as { bot?: { count?: number; website?: string } };
@@ -30,17 +43,22 @@ export function addAnswer(answers: Answers, body: string): void {
   }
 }
 
-/** Has every owner post ever greater numbers, one after the other, until that is ended or the service is gone. */
+/**
+ * Has every owner post ever greater numbers, one after the other, until that is ended or the service is gone.
+ * @param from where the numbers begin; they have to be greater than those of an earlier run
+ */
 export function startPosting(
   address: string,
   tokens: ReadonlyMap<string, string>,
   kinds: readonly Kind[],
+  { answers, sent }: Posted = { answers: new Map(), sent: new Map() },
+  from = 0,
 ): { readonly answers: Answers; readonly end: () => Promise<void> } {
-  const answers: Answers = new Map();
   const ended = new AbortController();
   const posting = kinds.flatMap((kind) =>
     [...tokens].map(async ([id, token]) => {
-      for (let number = 10 + Number(id); !ended.signal.aborted; number += 10) {
+      for (let number = from + 10 + Number(id); !ended.signal.aborted; number += 10) {
+        sent.set(`${kind} ${id}`, number);
         // Where the service is gone, nothing is answered.
         const body = await post(address, id, token, kind, number).catch((error: unknown) => {
           if (!(error instanceof TypeError)) throw error;
@@ -65,7 +83,8 @@ export async function post(
   kind: Kind,
   number: number,
 ): Promise<string> {
-  const bot = kind === 'count' ? { count: number } : { website: `https://example.org/${number}` };
+  const content = { website: `https://example.org/${number}`, category: categoryOf(number) };
+  const bot = kind === 'count' ? { count: number } : content;
   const response = await fetch(`${address}/api/v2/bots/${id}`, updateRequest(token, bot));
   const body = await response.text();
   strictEqual(response.status, 200, `a post of ${kind} ${number} was answered ${response.status} ${body}`);

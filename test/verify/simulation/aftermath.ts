@@ -17,14 +17,8 @@ export interface Fault {
   readonly bot?: string;
 }
 
-const sharedRefs = [
-  'for-each-ref',
-  '--format=%(refname) %(objectname)',
-  'refs/heads/main',
-  'refs/botshelf/state',
-  'refs/botshelf/proposals',
-  'refs/botshelf/closed',
-];
+const allRefs = 'refs/heads/main refs/botshelf/state refs/botshelf/proposals refs/botshelf/closed'.split(' ');
+const sharedRefs = ['for-each-ref', '--format=%(refname) %(objectname)', ...allRefs];
 
 /** Waits until all machines are in step with the remote and serve the same. */
 export async function settle(world: World): Promise<void> {
@@ -413,17 +407,8 @@ function readCommits(
 ): models.Commit[] {
   // The service makes the commits of commands, and names who ran them.
   const format = '--format=commit %H|%P|%an%(trailers:key=Changed-by,separator=%x2c)';
-  const log = shared.git(
-    'log',
-    '--topo-order',
-    '--reverse',
-    '--raw',
-    '--no-abbrev',
-    '--no-renames',
-    '--root',
-    format,
-    ...(revisions.length === 0 ? ['main'] : revisions),
-  );
+  const how = 'log --topo-order --reverse --raw --no-abbrev --no-renames --root'.split(' ');
+  const log = shared.git(...how, format, ...(revisions.length === 0 ? ['main'] : revisions));
   const changes = log
     .split('commit ')
     .slice(1)

@@ -1,69 +1,31 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { readCases } from '../../support/fixture-lines.ts';
 import * as models from './models.ts';
 
-const write = (
-  value: string,
-  start: number,
-  end: number,
-  more: Partial<models.Operation> = {},
-): models.Operation => ({ kind: 'write', value, start, end, label: `write ${value}`, ...more });
-const read = (value: string, start: number, end: number): models.Operation => ({
-  ...write(value, start, end),
-  kind: 'read',
-  label: `read ${value}`,
-});
-const maybe = (value: string, start: number, staleAfter?: number): models.Operation => ({
-  ...write(value, start, Number.POSITIVE_INFINITY, { mayBe: true }),
-  ...(staleAfter !== undefined && { staleAfter }),
-});
-const stuckAt = (...operations: models.Operation[]): string | undefined => {
-  const stuck = models.findUnexplained('0', operations);
+/** Reads `read 1 5-6`, and `maybe 1 0 10`: a write from 0 on, which is outdated after 10. */
+function toOperation(text: string): models.Operation {
+  const [kind = '', value = '', times = '', staleAfter] = text.split(' ');
+  const [start = 0, end = Number.POSITIVE_INFINITY] = times.split('-').map(Number);
+  const operation = { value, start, end, label: `${kind} ${value}` };
+  if (kind !== 'maybe') return { ...operation, kind: kind as models.Operation['kind'] };
+  const outdated = staleAfter === undefined ? {} : { staleAfter: Number(staleAfter) };
+  return { ...operation, kind: 'write', mayBe: true, ...outdated };
+}
+
+function stuckAt(...operations: string[]): string | undefined {
+  const stuck = models.findUnexplained('0', operations.map(toOperation));
   return typeof stuck === 'object' ? stuck.label : stuck;
-};
+}
 
 describe('the model of a register', () => {
-  it('accepts what some order explains, and refuses an answered write that is not seen', () => {
-    strictEqual(stuckAt(write('1', 0, 10), read('0', 2, 4), read('1', 5, 12)), undefined);
-    strictEqual(stuckAt(write('1', 0, 10), write('2', 1, 9), read('1', 11, 12)), undefined);
-    strictEqual(stuckAt(write('1', 0, 10), read('0', 11, 12)), 'read 0');
-    strictEqual(stuckAt(write('1', 0, 1), write('2', 2, 3), read('1', 4, 5)), 'read 1');
-  });
-
-  it('lets a write without a response, or of elsewhere, show at any time once it was sent, or never', () => {
-    strictEqual(stuckAt(maybe('1', 0), read('0', 5, 6), read('1', 7, 8)), undefined);
-    strictEqual(stuckAt(maybe('1', 0), read('0', 5, 6)), undefined);
-    strictEqual(stuckAt(maybe('1', 7), read('1', 5, 6)), 'read 1');
-    strictEqual(stuckAt(read('1', 5, 6)), 'read 1');
-  });
+  for (const { title, input, expected } of readCases('register-orders'))
+    it(title, () => strictEqual(stuckAt(...input.split(', ')), expected[0]));
 
   it('decides also where hundreds of writes may be that nothing tells apart', () => {
-    const not = (value: string, start: number): models.Operation => ({
-      ...read(value, start, start + 1),
-      kind: 'not',
-    });
-    const many = Array.from({ length: 300 }, (_, i) => maybe(`u${i}`, i, i + 10));
-    const looks = Array.from({ length: 100 }, (_, i) => not('0', 400 + 2 * i));
+    const many = Array.from({ length: 300 }, (_, i) => `maybe u${i} ${i} ${i + 10}`);
+    const looks = Array.from({ length: 100 }, (_, i) => `not 0 ${400 + 2 * i}-${401 + 2 * i}`);
     strictEqual(stuckAt(...many, ...looks), undefined);
-    strictEqual(stuckAt(...many, ...looks, read('1', 700, 701)), 'read 1');
-  });
-
-  it('refuses a read that goes back to an older value', () => {
-    const back = [maybe('1', 0), maybe('2', 0), read('1', 5, 6), read('2', 7, 8), read('1', 9, 10)];
-    strictEqual(stuckAt(...back), 'read 1');
-    strictEqual(stuckAt(...back, maybe('1', 8)), undefined);
-  });
-
-  it('refuses an ended token that works, and a current one that does not', () => {
-    const not: models.Operation = { ...read('a', 5, 6), kind: 'not' };
-    strictEqual(stuckAt(write('a', 0, 1), write('b', 2, 3), not, read('b', 7, 8)), undefined);
-    strictEqual(stuckAt(write('a', 0, 1), write('b', 2, 3), read('a', 5, 6)), 'read a');
-    strictEqual(stuckAt(write('a', 0, 1), { ...not, label: 'not a' }), 'not a');
-    strictEqual(stuckAt(write('a', 0, 1), maybe('none', 2), not), undefined);
-  });
-
-  it('refuses a write of elsewhere that shows after one that is later by all clocks', () => {
-    strictEqual(stuckAt(maybe('1', 0, 10), write('2', 9, 12), read('1', 13, 14)), undefined);
-    strictEqual(stuckAt(maybe('1', 0, 10), write('2', 11, 12), read('1', 13, 14)), 'read 1');
+    strictEqual(stuckAt(...many, ...looks, 'read 1 700-701'), 'read 1');
   });
 });
 
@@ -162,52 +124,25 @@ describe('the model of the branch', () => {
 });
 
 describe('the model of proposals', () => {
-  const deed = (what: models.ProposalDeed['what'], value = 'x'): models.ProposalDeed => ({
-    what,
-    proposal: '1/7',
-    value,
-    isAnswered: true,
-    isRewritten: false,
-  });
-  /** @param closed the values in closed refs @param open the one in the open ref */
-  const check = (
-    deeds: readonly models.ProposalDeed[],
-    { open, closed = [], inBranch = false }: { open?: string; closed?: string[]; inBranch?: boolean },
-  ): string =>
-    models
-      .findWrongProposals(deeds, {
-        open: new Map(open === undefined ? [] : [['1/7', open]]),
-        values: new Map([['1/7', new Set(open === undefined ? closed : [open, ...closed])]]),
+  for (const { title, input, expected } of readCases('proposal-ends'))
+    it(title, () => {
+      const [done = '', ends = ''] = input.split(': ');
+      const deeds = done.split(', ').map((text): models.ProposalDeed => {
+        const [what, value = 'x'] = text.split(' ');
+        const named = { what: what as models.ProposalDeed['what'], proposal: '1/7', value };
+        return { ...named, isAnswered: true, isRewritten: false };
+      });
+      const [, open] = /open ?(\w*)/.exec(ends) ?? [];
+      const openValues = open === undefined ? [] : [open || 'x'];
+      const closed = ends.includes('closed') ? ['x'] : [];
+      const wrong = models.findWrongProposals(deeds, {
+        open: new Map(openValues.map((value) => ['1/7', value])),
+        values: new Map([['1/7', new Set([...openValues, ...closed])]]),
         closed: new Map([['1/7', new Set(closed)]]),
-        inBranch: new Set(inBranch ? ['x'] : []),
-      })
-      .join();
-
-  it('refuses one that is lost, that nobody accepted, or that is accepted and not in the branch', () => {
-    strictEqual(check([deed('send')], { open: 'x' }), '');
-    match(check([deed('send')], {}), /is lost after send/);
-    match(check([deed('send')], { open: 'x', inBranch: true }), /nobody accepted it/);
-    const accepted = [deed('send'), deed('accepted')];
-    strictEqual(check(accepted, { closed: ['x'], inBranch: true }), '');
-    match(check(accepted, { closed: ['x'] }), /is not in the branch/);
-  });
-
-  it('refuses one that is open after its end, unless it was sent again', () => {
-    const withdrawn = [deed('send'), deed('withdraw')];
-    strictEqual(check(withdrawn, { closed: ['x'] }), '');
-    match(check(withdrawn, { open: 'x' }), /is not closed after withdraw/);
-    match(check(withdrawn, { open: 'x', closed: ['x'] }), /of x is open and closed/);
-    strictEqual(check([...withdrawn, deed('send', 'y')], { open: 'y', closed: ['x'] }), '');
-  });
-
-  it('refuses one that is closed after its end was taken back, unless it ended again', () => {
-    const takenBack = [deed('send'), deed('declined'), deed('taken-back')];
-    strictEqual(check(takenBack, { open: 'x' }), '');
-    match(check(takenBack, { closed: ['x'] }), /is closed after it was taken back/);
-    strictEqual(check([...takenBack, deed('declined')], { closed: ['x'] }), '');
-    const asked = [deed('send'), deed('changes-asked'), deed('taken-back'), deed('withdraw')];
-    strictEqual(check(asked, { closed: ['x'] }), '');
-  });
+        inBranch: new Set(ends.includes('branch') ? ['x'] : []),
+      });
+      match(wrong.join(), new RegExp(expected[0] ?? '^$'));
+    });
 });
 
 describe('the model of the log', () => {

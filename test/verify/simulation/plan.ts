@@ -1,5 +1,7 @@
 /* The plan of a simulation: every action, with its actor, machine and time, and every fault. A seed determines it. */
 
+import { randomFrom } from '../../support/random.ts';
+
 /** For each machine, a bot that is only posted to there: what was answered last is what it has from then on. */
 export const ownBots = ['8', '9', '10'] as const;
 export const machineCount = ownBots.length;
@@ -91,7 +93,7 @@ export interface Plan {
 
 /** @param canFail whether calls on files can be made to fail, and clocks be wrong */
 export function makePlan(seed: number, minutes: number, canFail: boolean): Plan {
-  const random = createRandom(seed);
+  const random = randomFrom(seed);
   const below = (n: number): number => Math.floor(random() * n);
   const pick = <T>(from: readonly [T, ...T[]]): T => from[below(from.length)] as T;
   const milliseconds = minutes * 60_000;
@@ -145,11 +147,9 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
     // One machine is neither killed nor stopped in the last half, so that what it holds on to shows.
     const rests = m === seed % machineCount;
     const process = ['kill', 'stop', 'freeze'] as const;
+    const kills = Array.from({ length: 4 }, () => 'kill-answered' as const);
     const calls = [
-      'kill-answered',
-      'kill-answered',
-      'kill-answered',
-      'kill-answered',
+      ...kills,
       'disk-full',
       'calls-fail',
       ...(hasWrongClocks ? (['clock'] as const) : []),
@@ -235,15 +235,4 @@ export function makePlan(seed: number, minutes: number, canFail: boolean): Plan 
   const at = Math.round(milliseconds * (0.2 + 0.4 * random()));
   steps.push({ do: 'new-machine', ms: 2000 + below(8000), at, actor: 'newcomer' });
   return { seed, milliseconds, hasWrongClocks, steps };
-}
-
-/** Returns a function with the same numbers from 0 to below 1 for the same seed: mulberry32. */
-function createRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -158,7 +158,7 @@ export async function createMachine(
 export async function startMachine(machine: Machine): Promise<void> {
   const { clone, address, calls, clockDays, lineOfClients } = machine;
   const service = await startServiceProcess(clone.folder, {
-    ...loginEnv(loginSettings, ['a-secret-of-the-tests-which-is-long-enough']),
+    ...loginEnv(loginSettings),
     ...calls?.env,
     ...(clockDays !== 0 && { CLOCK_OFFSET: String(clockDays * 86_400) }),
     BOTSHELF_BASE_URL: address,
