@@ -180,6 +180,12 @@ describe('the workflows of the project', () => {
         }
   });
 
+  it('publish what was built and tested', () => {
+    const jobs = Object.fromEntries(jobsOf('.github/workflows/release.yml'));
+    const needed = ['npm', 'pypi', 'github'].map((job) => String(jobs[job]?.needs));
+    deepStrictEqual(needed, ['test,build', 'test,build', 'npm,pypi']);
+  });
+
   it('name the repository of whoever publishes in both packages before they pack, because the provenance does', () => {
     const commands = jobsOf('.github/workflows/release.yml').flatMap(([, { steps }]) =>
       steps.map(({ run = '' }) => run),
