@@ -7,7 +7,6 @@ import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 interface AlertRule {
   readonly alert: string;
@@ -56,7 +55,7 @@ describe('/metrics', () => {
   };
   const post = async (body: object): Promise<number> => {
     const token = await issueTestToken(repo.folder, homer);
-    const answer = await service.request(`/api/v2/bots/${homer}`, updateRequest(token, body));
+    const answer = await service.post(homer, token, body);
     return answer.status;
   };
 

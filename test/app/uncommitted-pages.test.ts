@@ -10,7 +10,6 @@ import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const messages = [
   '"bots/001/1.en.md" has had uncommitted edits since 2023-11-14T22:13:20.000Z, so posts to its bot are refused: commit or discard them',
@@ -42,8 +41,7 @@ describe('uncommitted edits in the clone of a service', () => {
       (metrics.match(/^botshelf_uncommitted_edit_age_seconds\{.+$/gm) ?? []).join(),
       /^\w+\{path="bots\/001\/1\.en\.md"\} \d{8,}/,
     );
-    const post = async (): Promise<number> =>
-      (await service.request('/api/v2/bots/1', updateRequest(token, { category: 'music' }))).status;
+    const post = async (): Promise<number> => (await service.post('1', token, { category: 'music' })).status;
     deepStrictEqual([await post(), await post()], [409, 409]);
     git('commit', '-qam', 'By hand');
     strictEqual(await post(), 200);

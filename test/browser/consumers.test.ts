@@ -13,7 +13,6 @@ import { mainPage, pagePath } from '../support/sample.ts';
 import { type LocalService, startTestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { needs } from '../support/tools.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 // docs.test.ts runs the shell commands of this document, and document-programs.test.ts its programs, too.
 describe('docs/consumers.md', function () {
@@ -34,8 +33,7 @@ describe('docs/consumers.md', function () {
       code.replaceAll('http://localhost:8080', service.address).replace('seconds = 10', 'seconds = 0.1'),
     );
   const post = async (id: string, count: number): Promise<void> => {
-    const update = updateRequest(await issueTestToken(root, id), { count });
-    strictEqual((await service.request(`/api/v2/bots/${id}`, update)).status, 200);
+    strictEqual((await service.post(id, await issueTestToken(root, id), { count })).status, 200);
   };
 
   const open = async (html: string): Promise<Page> => {

@@ -9,7 +9,6 @@ import { mainPage, pagePath, translation, writeFiles } from '../support/sample.t
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestTokens } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const today = new Date().toISOString().slice(0, 10);
 
@@ -101,7 +100,7 @@ describe('botshelf block', () => {
     const tokens = await issueTestTokens(root, ['7', '12', '100']);
     const service = await startTestService({}, { root });
     const post = async (id: string): Promise<number> =>
-      (await service.request(`/api/v2/bots/${id}`, updateRequest(tokens.get(id) ?? '', { count: 5 }))).status;
+      (await service.post(id, tokens.get(id) ?? '', { count: 5 })).status;
     for (const id of tokens.keys()) strictEqual(await post(id), 200);
     const before = repository.git('rev-list', '--count', 'HEAD');
     const args = 'block account 5 --reason Spam --remove --yes'.split(' ');

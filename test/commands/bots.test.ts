@@ -11,7 +11,6 @@ import { startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestTokens } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const now = Date.now() / 1000;
 const day = 86_400;
@@ -264,7 +263,7 @@ describe('botshelf bots --remove', () => {
     const [gone = '', kept = ''] = (await issueTestTokens(root, ['7', '100'])).values();
     const service = await startTestService({}, { root });
     const post = async (id: string, token: string, count: number): Promise<number> =>
-      (await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
+      (await service.post(id, token, { count })).status;
     strictEqual(await post('7', gone, 1), 200);
     const reason = 'Spam\n\nBot: 100\nChanged-by: nobody';
     const removing = botshelf(root, ['bots', '--author', '5', '--remove', '--reason', reason, '--yes']);

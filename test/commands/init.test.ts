@@ -12,7 +12,6 @@ import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const id = '123456789012345678';
 
@@ -61,7 +60,7 @@ describe('botshelf init', () => {
     const bot = '190519304972663312';
     const service = await startTestService({}, { root: folder });
     const token = await issueTestToken(folder, bot);
-    const answer = await service.request(`/api/v2/bots/${bot}`, updateRequest(token, { nsfw: true }));
+    const answer = await service.post(bot, token, { nsfw: true });
     strictEqual(answer.status, 200, answer.text);
     strictEqual(repositoryIn(folder).git('rev-list', '--count', 'HEAD'), '2');
   });

@@ -1,13 +1,11 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readUserName } from '../../src/app/config.ts';
 import { botshelf } from '../support/command-line.ts';
-import { post } from '../support/replica.ts';
 import { repositoryIn } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 describe('botshelf token', () => {
   it('ends with 2 and the fix where there is no such bot, id or repository', async () => {
@@ -25,16 +23,16 @@ describe('botshelf token', () => {
   });
 
   it('prints the token alone, which works at once and ends at once, when there is another or with --revoke @slow', async () => {
-    const { root, request } = await startTestService({ [pagePath('7')]: mainPage() });
-    const post = async (token: string): Promise<number> =>
-      (await request('/api/v2/bots/7', updateRequest(token.trim(), { count: 1 }))).status;
+    const { root, post } = await startTestService({ [pagePath('7')]: mainPage() });
+    const postCount = async (token: string): Promise<number> =>
+      (await post('7', token.trim(), { count: 1 })).status;
     const { stdout: first } = await botshelf(root, ['token', '7']);
     match(first, /^bsh_[0-9A-Za-z]{49}\n$/);
-    strictEqual(await post(first), 200);
+    strictEqual(await postCount(first), 200);
     const { stdout: second } = await botshelf(root, ['token', '7']);
-    deepStrictEqual([await post(first), await post(second)], [401, 200]);
+    deepStrictEqual([await postCount(first), await postCount(second)], [401, 200]);
     const { code, stdout } = await botshelf(root, ['token', '7', '--revoke']);
-    deepStrictEqual([code, stdout, await post(second)], [0, '', 401]);
+    deepStrictEqual([code, stdout, await postCount(second)], [0, '', 401]);
   });
 });
 
@@ -48,10 +46,10 @@ describe('botshelf token and revoke', () => {
     deepStrictEqual([code, stderr], [0, '']);
     const [, second = '', first = ''] = /^8 (\S+)\n7 (\S+)\n$/.exec(stdout) ?? [];
     for (const [id, token] of Object.entries({ 7: first, 8: second }))
-      strictEqual((await post(service, id, token, { count: 1 })).status, 200);
+      strictEqual((await service.post(id, token, { count: 1 })).status, 200);
     const revoked = await botshelf(root, ['revoke', '7', '9', '8']);
     strictEqual(revoked.stderr, 'The token of 7 has ended.\n9 had no token.\nThe token of 8 has ended.\n');
-    strictEqual((await post(service, '7', first, { count: 2 })).status, 401);
+    strictEqual((await service.post('7', first, { count: 2 })).status, 401);
     const by = `by user ${readUserName()}`;
     const { git } = repositoryIn(root);
     deepStrictEqual(

@@ -17,7 +17,6 @@ import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const good = { '33/12.json': '{\n"3312":{"count":5,"countedAt":1}\n}\n' };
 const mebibyte = 'x\n'.repeat(512 * 1024);
@@ -166,7 +165,7 @@ describe('a state that somebody has spoilt', () => {
     const repository = repositoryIn(service.root);
     const token = await issueTestToken(service.root, '3312');
     const post = async (count: number): Promise<number> =>
-      (await service.request('/api/v2/bots/3312', updateRequest(token, { count }))).status;
+      (await service.post('3312', token, { count })).status;
     strictEqual(await post(5), 200);
     const before = repository.git('rev-parse', stateRef);
     setState(repository, many, before);

@@ -11,7 +11,6 @@ import { originRemote, startTestServiceProcess, type TestServiceProcess } from '
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestTokens } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 import { asNobody, giveToNobody } from './nobody.ts';
 
 const [homer, lenny] = ['190519304972663312', '190519304972663313'];
@@ -88,7 +87,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
   }
 
   async function post(service: TestServiceProcess, id: string, bot: object): Promise<number> {
-    return (await service.request(`/api/v2/bots/${id}`, updateRequest(tokens.get(id) ?? '', bot))).status;
+    return (await service.post(id, tokens.get(id) ?? '', bot)).status;
   }
 
   /** Returns the bots by their counts, the largest first. */

@@ -12,7 +12,6 @@ import { startTestService, startTestServiceProcess, type TestService } from '../
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 import { needs } from '../support/tools.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 interface Program {
   readonly document: string;
@@ -57,8 +56,7 @@ describe('the programs of the documents', () => {
   let token: string;
 
   const post = async (id: string, count: number): Promise<void> => {
-    const update = updateRequest(await issueTestToken(root, id), { count });
-    strictEqual((await service.request(`/api/v2/bots/${id}`, update)).status, 200);
+    strictEqual((await service.post(id, await issueTestToken(root, id), { count })).status, 200);
   };
 
   before(async () => {

@@ -6,7 +6,6 @@ import { eventually } from '../support/eventually.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 describe('the log', () => {
   let service: TestService;
@@ -82,7 +81,7 @@ describe('the log', () => {
 
   it('is each refused token, at a low level and counted', async () => {
     const post = async (authorization: string): Promise<void> => {
-      const { status } = await service.request('/api/v2/bots/7', updateRequest(authorization, {}));
+      const { status } = await service.post('7', authorization, {});
       strictEqual(status, 401);
     };
     const unknown = createToken();

@@ -12,7 +12,6 @@ import { startServiceProcess } from '../support/service-process.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const homer = pagePath('312');
 const marge = pagePath('7');
@@ -29,7 +28,7 @@ describe('after a crash in a merge from the remote', () => {
     const token = await issueTestToken(clone.folder, '312');
     const service = await startTestService({}, { root: clone.folder });
     service.expectLog(/BOTSHELF_REMOTE is not set/);
-    const { status } = await service.request('/api/v2/bots/312', updateRequest(token, { category: 'music' }));
+    const { status } = await service.post('312', token, { category: 'music' });
     strictEqual(status, 200);
     await service.stop();
     theirs = shared.mergePullRequest((person) => {

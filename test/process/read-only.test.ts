@@ -5,7 +5,7 @@ import { botshelf, mainFile } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGitServer } from '../support/git-server.ts';
 import { countsOf } from '../support/posted-counts.ts';
-import { post, record, remoteFaults } from '../support/replica.ts';
+import { record, remoteFaults } from '../support/replica.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import {
@@ -82,7 +82,7 @@ describe('a read-only copy of a list', function () {
 
   it('shows what is posted to the original, from a repository that it may only read', async () => {
     strictEqual((await fetch(`${address}/info/refs?service=git-receive-pack`)).status, 403);
-    strictEqual((await post(writer, '1', token, { website: 'https://new.example', count: 7 })).status, 200);
+    strictEqual((await writer.post('1', token, { website: 'https://new.example', count: 7 })).status, 200);
     await eventually(async () => {
       strictEqual((await record(copy, '1')).website, 'https://new.example');
       strictEqual((await countsOf(copy.address)).get('1'), 7);

@@ -9,22 +9,20 @@ import { countsOf } from '../support/posted-counts.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { mainFile } from '../support/command-line.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import {
   type Answer,
   startTestService,
   startTestServiceProcess,
   type TestService,
+  type TestServiceProcess,
 } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
+import { issueTestToken, updateRequest } from '../support/token.ts';
 import { needs } from '../support/tools.ts';
 
-type Post = (bot: object) => Promise<Answer>;
-
-function poster(request: (path: string, init: RequestInit) => Promise<Answer>, authorization: string): Post {
-  return async (bot) => await request('/api/v2/bots/1', updateRequest(authorization, bot));
+/** Returns a function that updates keys of the bot 1. */
+function poster(service: Pick<TestService, 'post'>, token: string): (bot: object) => Promise<Answer> {
+  return async (bot) => await service.post('1', token, bot);
 }
 
 function refused({ status, headers, json }: Answer, why: RegExp): void {
@@ -41,7 +39,7 @@ describe('a service that cannot write', () => {
   it('with HEAD on no branch or a faulty page at the tip responds 503 to content until it is fixed, and 200 to counts', async () => {
     const repo = testRepository({ [pagePath('1')]: mainPage() });
     const service = await startTestService({}, { root: repo.folder });
-    const post = poster(service.request, await issueTestToken(repo.folder, '1'));
+    const post = poster(service, await issueTestToken(repo.folder, '1'));
     repo.git('switch', '-q', '--detach');
     service.expectLog(/HEAD is on no branch/);
     refused(await post({ category: 'music' }), /HEAD is on no branch/);
@@ -63,7 +61,7 @@ describe('a service that cannot write', () => {
     const token = await issueTestToken(repo.folder, '1');
     const varFolder = tempFolder();
     const service = await startTestService({}, { root: repo.folder, env: { BOTSHELF_VAR: varFolder } });
-    const post = poster(service.request, token);
+    const post = poster(service, token);
     writeFileSync(join(varFolder, 'journal'), 'in the way');
     refused(await post({ count: 1 }), /cannot be saved now/);
     service.expectLog(new RegExp(`"msg":"counts cannot be saved: ${varFolder}/journal is not a folder`));
@@ -85,7 +83,7 @@ describe('a service that cannot write', () => {
     const service = await startTestServiceProcess({}, { root: folder });
     const limit = (size: string): void =>
       void execFileSync('prlimit', ['--pid', String(service.process.pid), `--fsize=${size}:unlimited`]);
-    const post = poster(service.request, token);
+    const post = poster(service, token);
     const latest = async ({ address }: TestService): Promise<unknown> => (await countsOf(address)).get('1');
     strictEqual((await post({ count: 1 })).status, 200);
     // The first count is committed immediately, and the next one begins a new file.
@@ -111,8 +109,8 @@ describe('a service that cannot write', () => {
       const disk = tempFolder();
       const service = await startOnSmallDisk(disk, template.folder);
       const inside = join(`/proc/${service.process.pid}/root`, disk);
-      const request = requester(service);
-      const post = poster(request, token);
+      const { request } = service;
+      const post = poster(service, token);
       strictEqual((await post({ count: 1, category: 'music' })).status, 200);
 
       service.expectLog(/disk is full|space/);
@@ -167,14 +165,14 @@ describe('a service that cannot write', () => {
         'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$1" "$2" serve';
       const shell = ['sh', '-c', script, folder, process.execPath, mainFile];
       const env = { BOTSHELF_VAR: join(tempFolder(), 'var') };
-      const service = await startServiceProcess(folder, env, ['unshare', '-Urm', ...shell]);
-      const request = requester(service);
-      const { parts } = (await request('/readyz')).json;
+      const command = ['unshare', '-Urm', ...shell] as const;
+      const service = await startTestServiceProcess({}, { root: folder, env, command });
+      const { parts } = (await service.request('/readyz')).json;
       match(parts.repository.faults.join(), /repository is on a read-only file system .* mount it writable$/);
       service.expectLog(/the repository is on a read-only file system/);
-      refused(await poster(request, token)({ category: 'music' }), /cannot be saved now/);
+      refused(await service.post('1', token, { category: 'music' }), /cannot be saved now/);
       service.expectLog(/requests are refused: .*read-only file system/i);
-      strictEqual((await request('/api/v2/bots/1')).json.category, 'fun');
+      strictEqual((await service.request('/api/v2/bots/1')).json.category, 'fun');
       strictEqual(await service.end('SIGTERM'), 0);
     },
   );
@@ -188,7 +186,7 @@ describe('a service that cannot write', () => {
       const inside = ['-t', String(service.process.pid), '-U', '-m', '--preserve-credentials'];
       // Busy while a file there is open for writing.
       await eventually(() => execFileSync('nsenter', [...inside, 'mount', '-o', 'remount,ro', disk]));
-      const { parts } = (await requester(service)('/readyz')).json;
+      const { parts } = (await service.request('/readyz')).json;
       match(parts.repository.faults.join(), /^the repository is on a read-only file system/);
       strictEqual(await service.end('SIGTERM'), 1);
       // Consumers of the branch may still have begun their files.
@@ -199,23 +197,15 @@ describe('a service that cannot write', () => {
   );
 });
 
-function requester({ address }: ServiceProcess): (path: string, init?: RequestInit) => Promise<Answer> {
-  return async (path, init) => {
-    const response = await fetch(address + path, init);
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
-  };
-}
-
 /**
  * Starts a service on a copy of a clone, on a disk of 6 MB that only the service sees: from outside it is reached through
  * the service's own root.
  */
-async function startOnSmallDisk(disk: string, clone: string): Promise<ServiceProcess> {
+async function startOnSmallDisk(disk: string, clone: string): Promise<TestServiceProcess> {
   const script =
     'mount -t tmpfs -o size=6m tmpfs "$0" && cp -a "$1/." "$0" && cd "$0" && exec "$2" "$3" serve';
   const command = ['unshare', '-Urm', 'sh', '-c', script, disk, clone, process.execPath, mainFile] as const;
-  return await startServiceProcess(disk, {}, command);
+  return await startTestServiceProcess({}, { root: disk, command });
 }
 
 describe('a service that reads its catalogue', () => {
@@ -227,7 +217,10 @@ describe('a service that reads its catalogue', () => {
     mkdirSync(dirname(pipe), { recursive: true });
     execFileSync('mkfifo', [pipe]);
     const port = String(await freePort());
-    const started = startServiceProcess(folder, { BOTSHELF_VAR: varFolder, PORT: port, ...env });
+    const started = startTestServiceProcess(
+      {},
+      { root: folder, env: { BOTSHELF_VAR: varFolder, PORT: port, ...env } },
+    );
     const goOn = async (): Promise<void> => {
       writeFileSync(pipe, '');
       await started;

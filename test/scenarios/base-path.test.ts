@@ -8,9 +8,8 @@ import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { collection } from '../support/side-files.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { issueTestToken } from '../support/token.ts';
+import { issueTestToken, updateRequest } from '../support/token.ts';
 import { actionOf, type Page, Visitor } from '../support/visitor.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const images = {
   avatar: 'https://pictures.example.org/avatar.png',

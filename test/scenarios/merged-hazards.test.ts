@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { testRepository } from '../support/repository.ts';
-import { post, record, replicaPage, startReplica } from '../support/replica.ts';
+import { record, replicaPage, startReplica } from '../support/replica.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 
 describe('a catalogue into which a bad pull request was merged', () => {
@@ -57,7 +57,7 @@ describe('a catalogue into which a bad pull request was merged', () => {
     maintainer.git('commit', '-q', '-m', 'Edit a page');
     maintainer.git('push', '-q', 'origin', 'main');
     await eventually(async () => match((await record(service, '312')).contents.en.page, /Another page/));
-    const posted = await post(service, '313', tokens.get('313') ?? '', { category: 'music' });
+    const posted = await service.post('313', tokens.get('313') ?? '', { category: 'music' });
     strictEqual(posted.status, 200);
     await eventually(() => match(shared.git('log', '--format=%s', 'main'), /category/));
   });

@@ -9,7 +9,6 @@ import { mainPage, pagePath, translation, writeFiles } from '../support/sample.t
 import { type Answer, startTestService, type LocalService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { Visitor } from '../support/visitor.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const german = {
   name: 'Robotek',
@@ -124,8 +123,7 @@ describe('the settings of a catalogue', () => {
     agePages();
     match(await get('/'), tile);
     const token = await issueTestToken(service.root, '8');
-    const post = async (category: string): Promise<Answer> =>
-      await service.request('/api/v2/bots/8', updateRequest(token, { category }));
+    const post = async (category: string): Promise<Answer> => await service.post('8', token, { category });
     const refused = await post('music');
     strictEqual(refused.status, 422);
     deepStrictEqual(
@@ -217,7 +215,7 @@ describe('a category that the catalogue does not have', () => {
 
     const update = { support: 'https://example.org/help' };
     const token = await issueTestToken(repository.folder, '8');
-    strictEqual((await service.request('/api/v2/bots/8', updateRequest(token, update))).status, 200);
+    strictEqual((await service.post('8', token, update)).status, 200);
     match(repository.git('show', `HEAD:${pagePath('8')}`), /"category": "books"[^]+"support": "https/);
     strictEqual(await category(), 'other');
 

@@ -1,15 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  linesAbout,
-  post,
-  record,
-  type Replica,
-  replicaPage,
-  startReplica,
-  stateOf,
-} from '../support/replica.ts';
+import { linesAbout, record, type Replica, replicaPage, startReplica, stateOf } from '../support/replica.ts';
 import { type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../support/service.ts';
@@ -28,7 +20,7 @@ describe('two machines that share a repository', () => {
   it('both show the content and the count that were posted to one', async () => {
     const { shared, clone, service, tokens } = a;
     const token = tokens.get('312') ?? '';
-    strictEqual((await post(service, '312', token, { category: 'music', count: 5 })).status, 200);
+    strictEqual((await service.post('312', token, { category: 'music', count: 5 })).status, 200);
     await eventually(async () => {
       const counts = (await b.request('/api/v2/bots/312/counts')).json;
       deepStrictEqual([(await record(b, '312')).category, counts.at(-1)?.count], ['music', 5]);
@@ -45,7 +37,7 @@ describe('two machines that share a repository', () => {
       return (await botshelf(folder, ['token', '313'], { env })).stdout.trim();
     };
     const statusOf = async (service: TestService, token: string): Promise<number> =>
-      (await post(service, '313', token, { count: 5 })).status;
+      (await service.post('313', token, { count: 5 })).status;
     const first = await issue(a.clone);
     // On a slow machine the look for a token at the remote ends without an answer.
     await eventually(async () => strictEqual(await statusOf(b, first), 200));

@@ -8,8 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { commandsPath, mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
-import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
+import { issueTestToken, updateRequest } from '../support/token.ts';
 
 const homer = '190519304972663312';
 const marge = '190519304972663313';
@@ -257,7 +256,7 @@ describe('the rate limits', () => {
       { root: repo.folder, env: { BOTSHELF_RATE_LIMIT: '2', BOTSHELF_BAD_TOKEN_LIMIT: '2' } },
     );
     const send = async (id: string, authorization: string): Promise<Answer> =>
-      await service.request(`/api/v2/bots/${id}`, updateRequest(authorization, { count: 1 }));
+      await service.post(id, authorization, { count: 1 });
     const [one, two] = [await issueTestToken(repo.folder, '1'), await issueTestToken(repo.folder, '2')];
     const first = await send('1', one);
     strictEqual(first.headers.get('ratelimit-policy'), '"posts";q=2;w=60');
@@ -282,7 +281,7 @@ describe('the rate limits', () => {
     );
     const [one, two] = [await issueTestToken(repo.folder, '1'), await issueTestToken(repo.folder, '2')];
     const post = async (bot: object, id = '1', token = one): Promise<Answer> =>
-      await service.request(`/api/v2/bots/${id}`, updateRequest(token, bot));
+      await service.post(id, token, bot);
     const put = async (name: string): Promise<Answer> =>
       await service.request('/api/v2/bots/1/commands', {
         ...updateRequest(one, {}),

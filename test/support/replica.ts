@@ -6,7 +6,6 @@ import { botId, mainPage, pagePath } from './sample.ts';
 import { originRemote, type LocalService, startTestService, type TestService } from './service.ts';
 import { type SharedRepository, sharedRepository } from './shared-repository.ts';
 import { issueTestTokens } from './token.ts';
-import { updateRequest } from './update-request.ts';
 
 /** The page of each of its bots. */
 export const replicaPage = mainPage({ website: null, edited: 1_700_000_000_000 });
@@ -46,16 +45,6 @@ export async function startReplica(more: Readonly<Record<string, string>> = {}):
 export async function record(service: TestService, id: string): Promise<any> {
   const { status, json } = await service.request(`/api/v2/bots/${id}`);
   return status === 200 ? json : undefined;
-}
-
-/** Posts to a bot. */
-export async function post(
-  service: TestService,
-  id: string,
-  token: string,
-  bot: object,
-): ReturnType<TestService['request']> {
-  return await service.request(`/api/v2/bots/${id}`, updateRequest(token, bot));
 }
 
 /** The faults of the remote in `/readyz`. */

@@ -12,12 +12,15 @@ import { writeFiles } from './sample.ts';
 import { type ServiceProcess, startServiceProcess, testSettings } from './service-process.ts';
 import { ServiceLog } from './service-log.ts';
 import { type RunningService, superviseService } from './running-service.ts';
+import { updateRequest } from './token.ts';
 
 /** A running service on a catalogue of its own, and a client for it. */
 export interface TestService extends RunningService {
   readonly root: string;
   /** Sends a request, and holds the answer's body against the schema that the path and the status promise. */
   request(path: string, init?: RequestInit): Promise<Answer>;
+  /** Updates these keys of a bot as its owner, by such a request. */
+  post(id: string, token: string, bot: object): Promise<Answer>;
 }
 
 /** A service in the tests' own process. */
@@ -85,7 +88,7 @@ export async function startTestService(
     log: () => lines.text,
     expectLog: (pattern) => lines.expect(pattern),
     allowLog: (pattern) => lines.allow(pattern),
-    request: async (path, init) => await request(address, path, init),
+    ...clientOf(address),
     stop,
   };
 }
@@ -97,13 +100,20 @@ export async function startTestServiceProcess(
 ): Promise<TestServiceProcess> {
   const root = prepareRoot(files, options);
   const service = await startServiceProcess(root, options.env, options.command);
-  return { ...service, root, request: async (path, init) => await request(service.address, path, init) };
+  return { ...service, ...clientOf(service.address), root };
 }
 
 function prepareRoot(files: Readonly<Record<string, string | Buffer>>, { root }: ServiceOptions): string {
   if (root === undefined) return testRepository(files).folder;
   writeFiles(root, files);
   return root;
+}
+
+function clientOf(address: string): Pick<TestService, 'request' | 'post'> {
+  return {
+    request: async (path, init) => await request(address, path, init),
+    post: async (id, token, bot) => await request(address, `/api/v2/bots/${id}`, updateRequest(token, bot)),
+  };
 }
 
 async function request(address: string, path: string, init?: RequestInit): Promise<Answer> {

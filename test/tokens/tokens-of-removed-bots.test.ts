@@ -17,7 +17,6 @@ import { type TestRepository, testRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken, issueTestTokens } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
 
 const homer = '7';
 const pages = [pagePath(homer), pagePath(homer, 'de')] as const;
@@ -74,7 +73,7 @@ async function listTokens({ folder }: TestRepository): Promise<string> {
 }
 
 async function post(service: TestService, id: string, token: string): Promise<[status: number, why: string]> {
-  const { status, json } = await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count: 1 }));
+  const { status, json } = await service.post(id, token, { count: 1 });
   return [status, (json as { detail?: string }).detail ?? ''];
 }
 

@@ -10,8 +10,7 @@ import { originRemote } from '../support/service.ts';
 import { clearedLock } from '../support/service-log.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
-import { issueTestToken } from '../support/token.ts';
-import { updateRequest } from '../support/update-request.ts';
+import { issueTestToken, updateRequest } from '../support/token.ts';
 
 /** The minimum number of changes. The short form makes few together. The long one is `npm run changes`. */
 const total = Number(process.env['CHANGES'] ?? 30);

@@ -9,7 +9,6 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 
 /** Each test has a bot of its own. */
@@ -32,7 +31,7 @@ describe('the page of a bot’s token', () => {
   });
 
   const post = async (token: string, count: number): Promise<number> =>
-    (await site.service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
+    (await site.service.post(id, token, { count })).status;
   const loggedIn = async (account: string): Promise<{ visitor: Visitor; page: Page }> =>
     await site.loggedIn(account, tokenPath);
   /** Returns the author's session, sealed with these secrets. */

@@ -13,7 +13,6 @@ import {
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestTokens } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 
 const [maintainer, colleague] = ['42', '43'];
@@ -202,8 +201,7 @@ describe('who is blocked, on the site', () => {
 
     it('ends the token of a bot, and says who did it', async () => {
       const [token = ''] = (await issueTestTokens(site.repo.folder, ['7'])).values();
-      const post = async (): Promise<number> =>
-        (await site.service.request('/api/v2/bots/7', updateRequest(token, { count: 5 }))).status;
+      const post = async (): Promise<number> => (await site.service.post('7', token, { count: 5 })).status;
       await eventually(async () => strictEqual(await post(), 200));
       const person = await open(pageOf('bot', '7'));
       match((await press(person, 'end-token', ['bot', '7'])).text, /The token has ended/);

@@ -5,15 +5,15 @@ import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { type Answer, originRemote, startTestService } from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
-import { updateRequest } from '../../support/update-request.ts';
+import { updateRequest } from '../../support/token.ts';
 
 describe('a post without a valid token, where nobody can log in', () => {
   it('is told how tokens are issued here and whom to ask, not to press a button that is not there @slow', async () => {
     const { folder } = testRepository({ [pagePath('7')]: mainPage() });
     const env = { BOTSHELF_CONTACT: 'ops@example.org' };
-    const { address, request } = await startTestService({}, { root: folder, env });
+    const { address, request, post } = await startTestService({}, { root: folder, env });
     for (const authorization of ['', 'bsh_x', createToken()]) {
-      const { status, json } = await request('/api/v2/bots/7', updateRequest(authorization, {}));
+      const { status, json } = await post('7', authorization, {});
       strictEqual(status, 401);
       match(json.detail, /the operator \(ops@example\.org\) issues one with "botshelf token 7"/);
       ok(!json.detail.includes('button'));

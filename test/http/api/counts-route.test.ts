@@ -6,7 +6,6 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type LocalService } from '../../support/service.ts';
 import { commitCounts } from '../../support/counts.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 const homer = '190519304972663312';
 const marge = '190519304972663313';
@@ -93,8 +92,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     deepStrictEqual((await service.request(`/api/v2/bots/${marge}/counts`)).json, []);
     const token = await issueTestToken(root, marge);
     const post = async (count: number): Promise<void> => {
-      const update = updateRequest(token, { count });
-      strictEqual((await service.request(`/api/v2/bots/${marge}`, update)).status, 200);
+      strictEqual((await service.post(marge, token, { count })).status, 200);
     };
     await post(5);
     const latest = async (): Promise<unknown> =>

@@ -16,7 +16,6 @@ import { repositoryIn, type TestRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 describe('the stream of GET /api/v2/changes', () => {
   it('ends for a reader that takes nothing, once its connection has had no traffic for a while @slow', async () => {
@@ -62,7 +61,7 @@ describe('GET /api/v2/changes', () => {
 
   const path = '/api/v2/changes';
   const post = async (website: string): Promise<string> => {
-    const { json } = await service.request('/api/v2/bots/7', updateRequest(token, { website }));
+    const { json } = await service.post('7', token, { website });
     return (json as { commit: string }).commit;
   };
   const released = async (commit: string): Promise<void> =>

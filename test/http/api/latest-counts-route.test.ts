@@ -13,7 +13,6 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { commitCounts } from '../../support/counts.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 describe('GET /api/v2/counts', () => {
   let service: TestService;
@@ -24,8 +23,7 @@ describe('GET /api/v2/counts', () => {
   const iso = (time: number): string => new Date(time).toISOString();
   let token: string;
   const post = async (count: number): Promise<void> => {
-    const update = updateRequest(token, { count });
-    strictEqual((await service.request('/api/v2/bots/9', update)).status, 200);
+    strictEqual((await service.post('9', token, { count })).status, 200);
   };
 
   before(async () => {

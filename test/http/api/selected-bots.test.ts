@@ -7,7 +7,6 @@ import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 /** More than a page with exact counts has. */
 const all = Array.from({ length: 101 }, (_, i) => String(i + 1));
@@ -31,8 +30,7 @@ describe('the bots that ids selects', () => {
     return { text: await response.text(), headers: response.headers };
   };
   const post = async (id: string, count: number): Promise<void> => {
-    const update = updateRequest(tokens[id] ?? '', { count });
-    strictEqual((await service.request(`/api/v2/bots/${id}`, update)).status, 200);
+    strictEqual((await service.post(id, tokens[id] ?? '', { count })).status, 200);
   };
   const idsOf = (json: unknown): string[] => (json as { id: string }[]).map(({ id }) => id);
 

@@ -6,7 +6,7 @@ import { doctorContext } from '../../support/doctor.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GitServer, startGitServer } from '../../support/git-server.ts';
 import type { TestRepository } from '../../support/repository.ts';
-import { post, remoteFaults, startReplica } from '../../support/replica.ts';
+import { remoteFaults, startReplica } from '../../support/replica.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { sharedRepository, type SharedRepository } from '../../support/shared-repository.ts';
 
@@ -38,7 +38,7 @@ describe('what botshelf doctor says of the remote', () => {
     service.expectLog(/not in step with the remote: the remote says: GH006/);
     const hook = '#!/bin/sh\necho "GH006: Protected branch update failed" >&2\nexit 1\n';
     writeFileSync(join(shared.folder, 'hooks/pre-receive'), hook, { mode: 0o755 });
-    strictEqual((await post(service, '312', tokens.get('312') ?? '', { category: 'music' })).status, 200);
+    strictEqual((await service.post('312', tokens.get('312') ?? '', { category: 'music' })).status, 200);
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
     const { port } = new URL(service.address);
     const refused = await checkPush(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin', PORT: port }));

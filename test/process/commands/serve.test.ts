@@ -12,8 +12,7 @@ import { botshelf, mainFile } from '../../support/command-line.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
+import { issueTestToken, updateRequest } from '../../support/token.ts';
 import { listenOnLoopback } from '../../support/loopback.ts';
 
 /** Runs `botshelf serve` where it cannot start: every line that it says. */

@@ -5,7 +5,6 @@ import { type TestRepository, testRepository } from '../../support/repository.ts
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestServiceProcess, type TestServiceProcess } from '../../support/service.ts';
 import { issueTestTokens } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 /** COMMANDS=100 BOTS=10000 POSTS=50 is the long run. */
 const commands = Number(process.env['COMMANDS'] ?? 5);
@@ -32,8 +31,7 @@ describe('commands beside a service that takes posts', () => {
     const last = new Map<string, string>();
     const posts: Promise<void>[] = [];
     const post = async (id: string, website: string): Promise<void> => {
-      const request = updateRequest(tokens.get(id) ?? '', { website });
-      const { status } = await service.request(`/api/v2/bots/${id}`, request);
+      const { status } = await service.post(id, tokens.get(id) ?? '', { website });
       statuses.add(status);
     };
     const end = new AbortController();

@@ -9,7 +9,6 @@ import { testRepository, type TestRepository } from '../../support/repository.ts
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 const owned = ['1', '2'];
 const edited = pagePath('5');
@@ -156,14 +155,13 @@ describe('a clone in which people work while owners post', function () {
       for (let n = 0; !stop.signal.aborted; n++) {
         await pause;
         const website = `https://example.org/${id}/${Date.now()}/${n}`;
-        const response = await post(service, id, tokens.get(id) ?? '', website);
-        const text = await response.text();
-        if (response.status === 200) {
+        const { status, headers, text, json } = await service.post(id, tokens.get(id) ?? '', { website });
+        if (status === 200) {
           last.set(id, website);
-          commits.push((JSON.parse(text) as { commit: string }).commit);
+          commits.push(json.commit);
         } else {
-          match(String(response.status), /409|503/, text);
-          ok(Number(response.headers.get('retry-after')) > 0, text);
+          match(String(status), /409|503/, text);
+          ok(Number(headers.get('retry-after')) > 0, text);
         }
         await rest(150);
       }
@@ -204,8 +202,4 @@ async function git({ folder }: TestRepository, args: readonly string[], input = 
   // git stash says nothing where the index is locked, and has a conflict where a post is in it.
   if (code !== 0) ok(args[0] === 'stash' || usualWords.test(words), `git ${args.join(' ')}: ${words}`);
   return code;
-}
-
-async function post(service: TestService, id: string, token: string, website: string): Promise<Response> {
-  return await fetch(`${service.address}/api/v2/bots/${id}`, updateRequest(token, { website }));
 }

@@ -11,7 +11,6 @@ import { originRemote, startTestService } from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
 const template = join(home, 'catalogue-template');
@@ -46,10 +45,10 @@ describe('a pull request, from fork to merge', () => {
     match(failed.stdout, /^- bots\/678\/\d+\.en\.md:8:15 enum category: .+: choose moderation, /m);
 
     clone.git('remote', 'set-url', 'origin', `${shared.address}.away`);
-    const posted = await service.request(
-      `/api/v2/bots/${id}`,
-      updateRequest(token, { category: 'music', website: 'https://example.org/posted' }),
-    );
+    const posted = await service.post(id, token, {
+      category: 'music',
+      website: 'https://example.org/posted',
+    });
     strictEqual(posted.status, 200);
     await eventually(() => match(service.log(), /not in step with the remote/));
 

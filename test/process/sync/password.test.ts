@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { packageFolder } from '../../support/clone.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startGitServer } from '../../support/git-server.ts';
-import { post, record, remoteFaults } from '../../support/replica.ts';
+import { record, remoteFaults } from '../../support/replica.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { originRemote, startTestServiceProcess } from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
@@ -31,12 +31,12 @@ describe('a password in .netrc', () => {
     const service = await startTestServiceProcess({}, { root, env: { ...originRemote, HOME: home } });
     service.expectLog(/not in step with the remote/);
 
-    await post(service, '7', token, { category: 'music' });
+    await service.post('7', token, { category: 'music' });
     await eventually(() => match(shared.git('show', `main:${pagePath('7')}`), /music/));
     server.mode = 'refuse';
     await eventually(async () => match((await remoteFaults(service))[0] ?? '', /could not read Username/));
     server.mode = 'serve';
-    await post(service, '7', token, { category: 'games' });
+    await service.post('7', token, { category: 'games' });
     await eventually(() => match(shared.git('show', `main:${pagePath('7')}`), /games/));
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
     strictEqual((await record(service, '7'))?.category, 'games');

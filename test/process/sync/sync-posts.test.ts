@@ -5,9 +5,8 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { pagePath } from '../../support/sample.ts';
 import { type LocalService } from '../../support/service.ts';
-import { linesAbout, metric, post, remoteFaults, startReplica, stateOf } from '../../support/replica.ts';
-import { issueTestTokens } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
+import { linesAbout, metric, remoteFaults, startReplica, stateOf } from '../../support/replica.ts';
+import { issueTestTokens, updateRequest } from '../../support/token.ts';
 
 const id = '312';
 const homer = pagePath(id);
@@ -19,7 +18,7 @@ describe('a service with a remote that owners post to', () => {
     const { shared, service, tokens } = await startReplica({ BOTSHELF_ACK: 'remote' });
     const token = tokens.get(id) ?? '';
     for (const [n, bot] of [{ category: 'music' }, { count: 9 }, { category: 'news', count: 10 }].entries()) {
-      strictEqual((await post(service, id, token, bot)).status, 200);
+      strictEqual((await service.post(id, token, bot)).status, 200);
       if (n !== 1) match(shared.git('show', `main:${homer}`), n === 0 ? /music/ : /news/);
       if (n > 0) match(stateOf(shared, id), n === 1 ? /"count":9,/ : /"count":10,/);
     }
@@ -31,7 +30,7 @@ describe('a service with a remote that owners post to', () => {
     service.expectLog(/not in step with the remote: .*gone/);
     clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
     for (const values of [{ category: 'music' }, { count: 12 }, { category: 'games', count: 13 }]) {
-      const answer = await post(service, id, token, values);
+      const answer = await service.post(id, token, values);
       strictEqual(answer.status, 202);
       deepStrictEqual(answer.json.bot, values);
       match(answer.json.note, /is saved.* do not send it again/);
@@ -61,7 +60,7 @@ describe('a service with a remote that owners post to', () => {
     other.git('push', '-q', 'origin', '+refs/botshelf/state:refs/botshelf/state');
     const theirs = other.git('rev-parse', 'refs/botshelf/state');
     const values = { count: 77, category: 'music' };
-    strictEqual((await post(service, id, tokens.get(id) ?? '', values)).status, 200);
+    strictEqual((await service.post(id, tokens.get(id) ?? '', values)).status, 200);
     const merged = shared.mergePullRequest((person) => person.write('README.md', 'x'));
     await service.stop();
     match(stateOf(shared, id), /"count":77\b/);
@@ -78,7 +77,7 @@ describe('a service with a remote that owners post to', () => {
     const words = 'error: GH006: Protected branch update failed for refs/heads/main.';
     const script = `#!/bin/sh\necho "${words}" >&2\necho "at $(date +%N)" >&2\nexit 1\n`;
     writeFileSync(hook, script, { mode: 0o755 });
-    strictEqual((await post(service, id, token, { category: 'music', count: 5 })).status, 200);
+    strictEqual((await service.post(id, token, { category: 'music', count: 5 })).status, 200);
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
     const since = await faultSince(service);
     for (let age = 0; age < 4; age = await metric(service, 'botshelf_remote_fault_age_seconds')) {

@@ -16,7 +16,6 @@ import { tempFolder } from '../../support/temp-folder.ts';
 import {
   linesAbout,
   metric,
-  post,
   record,
   remoteFaults,
   type Replica,
@@ -80,7 +79,7 @@ describe('a service with a remote', () => {
       };
       await leadTo(`${shared.address}.gone`, /gone' does not appear to be a git repository/);
       match((await remoteFaults(service))[0] ?? '', /^not in step with the remote since \d{4}-.*: git says/);
-      strictEqual((await post(service, id, token, { category: 'music', count: 8 })).status, 200);
+      strictEqual((await service.post(id, token, { category: 'music', count: 8 })).status, 200);
       strictEqual((await service.request('/readyz')).status, 200);
       ok((await metric(service, 'botshelf_remote_fault_age_seconds')) > 0);
       await leadTo(`http://127.0.0.1:${await freePort()}/x`, /unable to access/);
@@ -97,7 +96,7 @@ describe('a service with a remote', () => {
 
     it('follows a branch that a person pushed with force, and names what was removed until it is back', async () => {
       const { shared, clone, service, token } = withToken(replica);
-      await post(service, id, token, { category: 'music' });
+      await service.post(id, token, { category: 'music' });
       await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
       const removed = /1 commit and changes of 1 bot/;
       service.expectLog(/the remote's branch was rewritten: .* has 1 commit and changes of 1 bot/);
@@ -190,7 +189,7 @@ describe('a service with a remote', () => {
 
     it('takes in what it is fetching when it is stopped, and pushes what it has not pushed yet @long', async () => {
       const { shared, clone, service, token } = withToken(replica);
-      strictEqual((await post(service, id, token, { category: 'music' })).status, 200);
+      strictEqual((await service.post(id, token, { category: 'music' })).status, 200);
       const folder = tempFolder();
       const [merged = '', begun = '', slowly = ''] = 'merged begun slowly'
         .split(' ')
@@ -222,7 +221,7 @@ describe('a service with a remote', () => {
     await eventually(async () =>
       match((await remoteFaults(service)).join(), /^proposals are not shared .* since /),
     );
-    strictEqual((await post(service, id, token, { category: 'music' })).status, 200);
+    strictEqual((await service.post(id, token, { category: 'music' })).status, 200);
     await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
     strictEqual(linesAbout(service, 'proposals are not shared').length, 1);
     rmSync(hook);

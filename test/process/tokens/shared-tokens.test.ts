@@ -9,7 +9,6 @@ import type { TestRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath } from '../../support/sample.ts';
 import { type Answer, originRemote, startTestService, type TestService } from '../../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../../support/shared-repository.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 const homer = botId('312');
 
@@ -127,5 +126,5 @@ const stateRef = 'refs/botshelf/state';
 const remoteAway = /not in step with the remote: .*Empty reply from server/;
 
 async function post(service: TestService, authorization: string): Promise<Answer> {
-  return await service.request(`/api/v2/bots/${homer}`, updateRequest(authorization, { count: 5 }));
+  return await service.post(homer, authorization, { count: 5 });
 }

@@ -2,7 +2,6 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
-import { post } from '../../support/replica.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
 import { commandsPath, mainPage, pagePath, translation } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -108,7 +107,7 @@ describe('what changed in a bot', () => {
 
   it('follows posts and commits by hand, and a deleted index @long', async () => {
     const token = await issueTestToken(repository.folder, '8');
-    strictEqual((await post(service, '8', token, { category: 'games' })).status, 200);
+    strictEqual((await service.post('8', token, { category: 'games' })).status, 200);
     await eventually(async () => match(await read('/bots/8/changes'), /Through the API/));
     rmSync(join(repository.folder, 'var/changes'), { recursive: true });
     repository.commit({ [pagePath('8')]: mainPage({ nsfw: true }) });

@@ -2,11 +2,15 @@ import { ok, strictEqual } from 'node:assert/strict';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
-import { originRemote, startTestServiceProcess, type TestServiceProcess } from '../../support/service.ts';
+import {
+  type Answer,
+  originRemote,
+  startTestServiceProcess,
+  type TestServiceProcess,
+} from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { faultInjector, type FaultInjector, forEachFault, isWhole } from './fault-injector.ts';
-import { updateRequest } from '../../support/update-request.ts';
 import { needs } from '../../support/tools.ts';
 
 const homer = pagePath('312');
@@ -23,14 +27,15 @@ needs('gcc', describe)('a system call that fails once', function () {
     await forEachFault(injector, async (inject, restart) => {
       const website = websiteOf(++number);
       const before = repository.git('rev-parse', 'HEAD');
-      const { result, failed } = await inject(async () => await post(service, token, website));
+      const post = async (): Promise<Answer> => await service.post('312', token, { website });
+      const { result, failed } = await inject(post);
       const isThere = committedWebsite(repository) === website;
       if (result.status === 200) ok(isThere, `${failed}: it is committed`);
       else {
         strictEqual(result.status, 503, `${failed}: ${result.text}`);
         ok(!isThere || /saved/.test(result.text), `${failed}: reported as not committed: ${result.text}`);
         if (!isThere) strictEqual(repository.git('rev-parse', 'HEAD'), before, failed);
-        await eventually(async () => strictEqual((await post(service, token, website)).status, 200, failed));
+        await eventually(async () => strictEqual((await post()).status, 200, failed));
       }
       strictEqual(await servedWebsite(service), website, `${failed}: it is served`);
       await isClean(repository, service, failed);
@@ -93,15 +98,6 @@ async function start(
   const service = await startTestServiceProcess({}, { root: folder, env: { ...env, ...more } });
   service.allowLog(/./);
   return service;
-}
-
-async function post(
-  { address }: TestServiceProcess,
-  token: string,
-  website: string,
-): Promise<{ readonly status: number; readonly text: string }> {
-  const response = await fetch(`${address}/api/v2/bots/312`, updateRequest(token, { website }));
-  return { status: response.status, text: await response.text() };
 }
 
 async function servedWebsite({ address }: TestServiceProcess): Promise<string | null> {

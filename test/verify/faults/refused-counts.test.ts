@@ -7,7 +7,6 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { clearedLock } from '../../support/service-log.ts';
 import { startTestServiceProcess, type TestServiceProcess } from '../../support/service.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 import { faultInjector } from './fault-injector.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -24,7 +23,7 @@ needs('gcc', describe)('a count that the disk refuses', () => {
     };
     let service = await start();
     const post = async (count: number): Promise<number> =>
-      (await service.request('/api/v2/bots/312', updateRequest(token, { count }))).status;
+      (await service.post('312', token, { count })).status;
     const postFailing = async (count: number, call: RegExp): Promise<void> => {
       injector.arm(1, 0);
       strictEqual(await post(count), 503);
@@ -54,7 +53,7 @@ needs('gcc', describe)('a commit of counts that is not synced', () => {
     const service = await startTestServiceProcess({}, { root: repository.folder, env });
     service.allowLog(/counts/);
     const post = async (count: number): Promise<void> => {
-      const { status } = await service.request('/api/v2/bots/312', updateRequest(token, { count }));
+      const { status } = await service.post('312', token, { count });
       strictEqual(status, 200);
       await eventually(() => deepStrictEqual(readdirSync(journal), []), 30);
     };
@@ -74,7 +73,7 @@ needs('gcc', describe)('a count whose service dies as it answers', () => {
     const injector = faultInjector(repository.folder);
     const first = await startTestServiceProcess({}, { root: repository.folder, env: injector.env });
     injector.killAfterAnswer();
-    const { status } = await first.request('/api/v2/bots/312', updateRequest(token, { count: 7 }));
+    const { status } = await first.post('312', token, { count: 7 });
     strictEqual(status, 200);
     await eventually(() => strictEqual(first.process.signalCode, 'SIGKILL'));
     const service = await startTestServiceProcess({}, { root: repository.folder });

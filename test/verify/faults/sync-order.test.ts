@@ -8,7 +8,6 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestServiceProcess } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
-import { updateRequest } from '../../support/update-request.ts';
 import { faultInjector } from './fault-injector.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -21,11 +20,10 @@ needs('gcc', describe)('the intent of a change', () => {
     const syncs = faultInjector(repository.folder, `fsync of ${homer}`);
     const bin = slowImports();
     const env = { ...syncs.env, PATH: [bin, process.env['PATH']].join(delimiter) };
-    const { address } = await startTestServiceProcess({}, { root: repository.folder, env });
+    const service = await startTestServiceProcess({}, { root: repository.folder, env });
     const post = async (n: number): Promise<void> => {
-      const body = { website: `https://example.org/${n}` };
-      const response = await fetch(`${address}/api/v2/bots/312`, updateRequest(token, body));
-      strictEqual(response.status, 200);
+      const { status } = await service.post('312', token, { website: `https://example.org/${n}` });
+      strictEqual(status, 200);
     };
     const intents = (): string => readFileSync(join(repository.folder, '.git/botshelf/intents'), 'utf8');
     await post(1);

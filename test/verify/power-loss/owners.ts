@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
 import { mainPage, pagePath } from '../../support/sample.ts';
-import { updateRequest } from '../../support/update-request.ts';
+import { updateRequest } from '../../support/token.ts';
 
 /** The posts of owners. */
 export type Kind = 'count' | 'website';

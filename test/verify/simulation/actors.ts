@@ -5,7 +5,6 @@ import { botshelf } from '../../support/command-line.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { repositoryIn, type TestRepository } from '../../support/repository.ts';
 import { pagePath } from '../../support/sample.ts';
-import { updateRequest } from '../../support/update-request.ts';
 import type { Page } from '../../support/visitor.ts';
 import { addressOf, allBots, type Plan, type Step } from './plan.ts';
 import { describeEvent, type Event } from './recorder.ts';
@@ -20,6 +19,7 @@ import {
   startMachine,
   type World,
 } from './world.ts';
+import { updateRequest } from '../../support/token.ts';
 
 /** Does what is planned: each actor one deed after the other, all actors at the same time. A machine that is too slow leaves out the last ones. */
 export async function act(world: World, { steps, milliseconds }: Plan): Promise<void> {

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '../../support/eventually.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { pagePath } from '../../support/sample.ts';
-import { updateRequest } from '../../support/update-request.ts';
 import { read, readValues } from './actors.ts';
 import { explanations } from './explanations.ts';
 import * as models from './models.ts';
 import { allBots, machineCount, type Plan, stayingBots } from './plan.ts';
 import { describeEvent, type Event } from './recorder.ts';
 import { endMachine, firstValues, type Machine, startMachine, type World } from './world.ts';
+import { updateRequest } from '../../support/token.ts';
 
 /** A violation of a model, with the bot that it is about, if any. */
 export interface Fault {

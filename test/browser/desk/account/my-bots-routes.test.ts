@@ -8,7 +8,6 @@ import { importProposals, openProposals, proposalSettings, sentStep } from '../.
 import { botId, mainPage, pagePath, writeFiles } from '../../../support/sample.ts';
 import { issueTestToken } from '../../../support/token.ts';
 import { Visitor } from '../../../support/visitor.ts';
-import { updateRequest } from '../../../support/update-request.ts';
 import { needs } from '../../../support/tools.ts';
 
 describe('my bots', () => {
@@ -33,7 +32,7 @@ describe('my bots', () => {
 
   it('are those of the account, with their counts, tokens and faults, and a link in the header of every page', async () => {
     const token = await issueTestToken(site.repo.folder, homer);
-    await site.service.request(`/api/v2/bots/${homer}`, updateRequest(token, { count: 1234 }));
+    await site.service.post(homer, token, { count: 1234 });
     site.service.expectLog(/a file breaks a rule/);
     writeFiles(site.repo.folder, { [pagePath('1001')]: mainPage({ authors: [author], category: 'x' }) });
     const { visitor } = await site.loggedIn(author, '/my-bots');

@@ -4,7 +4,6 @@ import { parseToken } from '../../../../src/bot/token.ts';
 import { author, openLoginSite, type LoginSite, stranger } from '../../../support/login-site.ts';
 import { logIn, openBrowserPage, openLoggedIn } from '../../../support/browser.ts';
 import { checkAtWidths } from '../../../support/page-checks.ts';
-import { updateRequest } from '../../../support/update-request.ts';
 import { needs } from '../../../support/tools.ts';
 
 needs('chromium', describe)('the page of a bot’s token, in a browser', function () {
@@ -24,7 +23,7 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
   });
 
   const post = async (token: string, count: number): Promise<number> =>
-    (await site.service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
+    (await site.service.post(id, token, { count })).status;
 
   it('gives an author without JavaScript a token that posts, until it is replaced or revoked', async () => {
     const page = await openBrowserPage({ javaScriptEnabled: false });

@@ -13,7 +13,6 @@ import { originRemote, startTestService, type TestService } from '../../../suppo
 import { tempFolder } from '../../../support/temp-folder.ts';
 import { issueTestToken } from '../../../support/token.ts';
 import { needs } from '../../../support/tools.ts';
-import { updateRequest } from '../../../support/update-request.ts';
 
 const homer = botId('190519304972663312');
 const run = promisify(execFile);
@@ -94,8 +93,8 @@ describe('the code to post with', () => {
     const service = await startTestService({}, { root, env: remote });
     service.expectLog(/not in step with the remote: .*gone/);
     service.expectLog(/listening at .*, but not ready/);
-    const { address, request } = service;
-    strictEqual((await request(`/api/v2/bots/${homer}`, updateRequest(token, { count: 1 }))).status, 202);
+    const { address, post } = service;
+    strictEqual((await post(homer, token, { count: 1 })).status, 202);
     strictEqual((await runBot(address, token)).stderr, '');
   });
 });

@@ -3,7 +3,6 @@ import { eventually } from '../../../support/eventually.ts';
 import { author, homer, openLoginSite, tokenPath } from '../../../support/login-site.ts';
 import { originRemote } from '../../../support/service.ts';
 import { sharedRepository } from '../../../support/shared-repository.ts';
-import { updateRequest } from '../../../support/update-request.ts';
 
 describe('a token', () => {
   it('is shown as it is issued while the shared Git server is away, and says that others follow later @long', async () => {
@@ -25,8 +24,7 @@ describe('a token', () => {
     strictEqual(issued.status, 200);
     match(issued.text, /The shared Git server cannot be reached/);
     const token = /value="(bsh_\w+)"/.exec(issued.text)?.[1] ?? '';
-    const update = updateRequest(token, { count: 156 });
-    strictEqual((await service.request(`/api/v2/bots/${homer}`, update)).status, 200);
+    strictEqual((await service.post(homer, token, { count: 156 })).status, 200);
     const revoked = await visitor.press(page, `${tokenPath}/revoke`);
     match(revoked.text, /The token is revoked[^]*cannot be reached/);
   });

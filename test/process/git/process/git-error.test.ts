@@ -10,8 +10,7 @@ import { mainPage, pagePath } from '../../../support/sample.ts';
 import { originRemote, startTestService } from '../../../support/service.ts';
 import { sharedRepository } from '../../../support/shared-repository.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
-import { issueTestToken } from '../../../support/token.ts';
-import { updateRequest } from '../../../support/update-request.ts';
+import { issueTestToken, updateRequest } from '../../../support/token.ts';
 
 describe('the password in the address of a remote', () => {
   it('is in no log line, no probe, no metric and no answer, however the remote fails', async () => {
