@@ -11,26 +11,18 @@ import { importCommits, importFile } from './catalogue.ts';
 import { type LoadedServer, type LoadRequest, manyConnections, postBot, send, timesUntil } from './load.ts';
 import { startServer, untilQuiet } from './processes.ts';
 import { atMost, milliseconds, type Row } from './rows.ts';
-import { editPage, git, type Stage, type StageBot } from './stage.ts';
+import { editPage, git, type SharedStage, shareStage, type Stage, type StageBot } from './stage.ts';
 
 /** The longest wait for `/healthz` while somebody sends, pushes, writes or answers the worst, until the service is idle again. */
 export async function* hostile(stage: Stage): AsyncGenerator<Row> {
-  const folder = stage.tempFolder();
-  const [shared, clone, person] = ['shared.git', 'clone', 'person'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  git(folder, 'clone', '-q', '--bare', '--shared', stage.catalogue, shared);
-  git(stage.catalogue, 'push', '-q', shared, 'refs/botshelf/state');
-  for (const to of [clone, person]) git(folder, 'clone', '-q', '--shared', shared, to);
+  const folders = shareStage(stage);
   const start = async () =>
     await startServer({
       command: ['src/main.js', 'serve'],
       readyPath: '/healthz',
       env: {
-        BOTSHELF_CATALOGUE: clone,
-        BOTSHELF_VAR: join(folder, 'var'),
+        BOTSHELF_CATALOGUE: folders.clone,
+        BOTSHELF_VAR: folders.var,
         BOTSHELF_REMOTE: 'origin',
         BOTSHELF_SYNC_SECONDS: '2',
         BOTSHELF_TRUST_PROXY: 'on',
@@ -41,7 +33,7 @@ export async function* hostile(stage: Stage): AsyncGenerator<Row> {
   {
     await using service = await start();
     await untilQuiet(service);
-    for (const [name, attack] of Object.entries(listAttacks(stage, service, { shared, clone, person })))
+    for (const [name, attack] of Object.entries(listAttacks(stage, service, folders)))
       yield await waitFor(name, service, attack);
   }
   await using service = await start();
@@ -67,13 +59,10 @@ if (!isMainThread && parentPort) {
   parentPort.postMessage(Math.max(...waits));
 }
 
-/** The folders of the remote, of the service's clone and of somebody else's. */
-type Folders = Readonly<Record<'shared' | 'clone' | 'person', string>>;
-
 function listAttacks(
   { bots }: Stage,
   service: LoadedServer,
-  { shared, clone, person }: Folders,
+  { shared, clone, person }: SharedStage,
 ): Readonly<Record<string, () => Promise<unknown>>> {
   const [bot, ...others] = bots as readonly [StageBot, ...StageBot[]];
   const texts = { ...hostilePages, ...slowPages };

@@ -8,7 +8,8 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BotId } from '../src/bot/id.ts';
-import { freePort, type RunningChild, type ServerProcess, startServer, watchOver } from './processes.ts';
+import { freePort } from '../test/support/loopback.ts';
+import { type RunningChild, type ServerProcess, startServer, watchOver } from './processes.ts';
 import type { Stage, StageBot } from './stage.ts';
 
 /*

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../test/support/loopback.ts';
+import { residentOf } from '../test/support/process-cost.ts';
 import { cpuOf, type LoadedServer, send } from './load.ts';
 import type { Stage } from './stage.ts';
 
@@ -56,16 +56,6 @@ export async function startServer({ command, env, readyPath }: ServerOptions): P
 /** The path of a compiled file, such as `src/main.js`. */
 function distPath(path: string): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url));
-}
-
-/** Returns a port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 export interface RunningChild {
@@ -151,7 +141,7 @@ export async function untilQuiet({ pid }: LoadedServer): Promise<void> {
 
 /** Returns the resident memory of a process, in megabytes. */
 export function residentMegabytes({ pid }: ServerProcess): number {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  return residentOf(pid) / 2 ** 20;
 }
 
 /** What a run of a program took, in seconds. */

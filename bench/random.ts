@@ -1,31 +1,21 @@
+import { randomFrom } from '../test/support/random.ts';
+
 /** Draws numbers from a seed: the same seed draws the same numbers on every machine. */
 export class Random {
-  // Numbers of 32 bits kept in fields would be allocated at every draw.
-  readonly #state: Uint32Array;
+  readonly #next: () => number;
 
   constructor(seed: number) {
-    this.#state = Uint32Array.of(seed, seed / 2 ** 32, 0x9e3779b9, 1);
-    for (let round = 0; round < 12; round++) this.bits();
+    this.#next = randomFrom(seed);
   }
 
-  /** 32 bits, as a whole number from 0. This is sfc32. */
+  /** 32 bits, as a whole number from 0. */
   bits(): number {
-    const state = this.#state;
-    const a = state[0] as number;
-    const b = state[1] as number;
-    const c = state[2] as number;
-    const counter = state[3] as number;
-    const drawn = (a + b + counter) >>> 0;
-    state[0] = b ^ (b >>> 9);
-    state[1] = c + (c << 3);
-    state[2] = ((c << 21) | (c >>> 11)) + drawn;
-    state[3] = counter + 1;
-    return drawn;
+    return this.#next() * 2 ** 32;
   }
 
   /** A number in [0, 1). */
   fraction(): number {
-    return this.bits() / 2 ** 32;
+    return this.#next();
   }
 
   /** A whole number from `least` to `most`. */

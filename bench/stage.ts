@@ -49,6 +49,20 @@ export function editPage(catalogue: string, path: string, keys: Readonly<Record<
   writeFileSync(file, `---\n${JSON.stringify(data, null, 2)}\n---${page}`);
 }
 
+/** A remote that has the catalogue and its state, with the clones of the service and of a person. */
+export type SharedStage = Readonly<Record<'shared' | 'clone' | 'person' | 'var', string>>;
+
+export function shareStage({ catalogue, tempFolder }: Stage): SharedStage {
+  const folder = tempFolder();
+  const at = (name: string): string => join(folder, name);
+  const folders = { shared: at('shared.git'), clone: at('clone'), person: at('person'), var: at('var') };
+  const { shared, clone, person } = folders;
+  git(folder, 'clone', '-q', '--bare', '--shared', catalogue, shared);
+  git(catalogue, 'push', '-q', shared, 'refs/botshelf/state');
+  for (const to of [clone, person]) git(folder, 'clone', '-q', '--shared', shared, to);
+  return folders;
+}
+
 /** Yields the commit of the state that issuing each token would have led to. */
 function* issueTokens(bots: readonly StageBot[]): Generator<string> {
   const state = new State();

@@ -1,22 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { getBot, type LoadedServer, manyConnections, postBot, postCount, send, timesUntil } from './load.ts';
 import { startWholeService } from './processes.ts';
 import { atMost, besideAlone, median, milliseconds, percentile, type Row } from './rows.ts';
-import { editPage, git, type Stage, type StageBot } from './stage.ts';
+import { editPage, git, shareStage, type Stage, type StageBot } from './stage.ts';
 
 /** A replica and its remote: how soon a commit there is visible here, and what a large merge does to reads and posts. */
 export async function* sync(stage: Stage): AsyncGenerator<Row> {
-  const folder = stage.tempFolder();
-  const shared = join(folder, 'shared.git');
-  // The service has one clone; in the other one pull requests are merged.
-  const [clone, person] = [join(folder, 'clone'), join(folder, 'person')];
-  git(folder, 'clone', '-q', '--bare', '--shared', stage.catalogue, shared);
-  git(stage.catalogue, 'push', '-q', shared, 'refs/botshelf/state');
-  for (const to of [clone, person]) git(folder, 'clone', '-q', '--shared', shared, to);
+  // Pull requests are merged in the clone of a person.
+  const { clone, person, var: varFolder } = shareStage(stage);
   await using service = await startWholeService(
-    { ...stage, catalogue: clone, var: join(folder, 'var') },
+    { ...stage, catalogue: clone, var: varFolder },
     { BOTSHELF_REMOTE: 'origin', BOTSHELF_SYNC_SECONDS: '3600', BOTSHELF_WEBHOOK_SECRET: secret },
   );
   const visible = await timeVisible(service, stage, person);

@@ -39,6 +39,7 @@ function readSchedulerTime(path: string): number {
   }
 }
 
-function residentOf(pid: number): number {
+/** Returns the bytes of resident memory of a process. */
+export function residentOf(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
