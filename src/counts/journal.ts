@@ -17,7 +17,6 @@ import { maxTime } from '../bot/clock.ts';
 import { isUnavailable, toWriteError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { BotshelfError, ignoreMissing } from '../lib/errors.ts';
-import { failpoint } from '../lib/failpoint.ts';
 import { fsyncFolder, makeFolder } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
@@ -84,9 +83,7 @@ export class Segment {
     const bytes = Buffer.from(entries.map(formatJournalLine).join(''), 'latin1');
     try {
       if (this.#length + bytes.length >= this.#allocated) await this.#allocate(bytes.length);
-      failpoint('journal.before-write');
       await writeAll(this.#file, bytes, this.#length);
-      failpoint('journal.after-write');
       this.#ensureInPlace();
     } catch (error) {
       this.#mayHoldRefused = true;
@@ -100,7 +97,6 @@ export class Segment {
     if (!this.#isNameDurable) {
       await fsyncFolder(dirname(this.path));
       this.#isNameDurable = true;
-      failpoint('journal.after-rotate');
     }
     if (!this.#mayHoldRefused) return;
     await truncateFile(this.#file, this.#length);

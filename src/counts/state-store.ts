@@ -3,7 +3,6 @@ import type { CurrentCounts } from '../bot/counts.ts';
 import { isUnavailable, stopping } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
-import { failpoint } from '../lib/failpoint.ts';
 import type { Log } from '../lib/log.ts';
 import { type Failure, FailureLog, computeBackoff } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
@@ -374,11 +373,8 @@ export class Checkpointer {
       bots = this.#uncommitted;
       this.#uncommitted = new Map();
       if (bots.size === 0 && segments.length === 0) return;
-      failpoint('checkpoint.before-commit');
       await committed.commit(() => bots, `Count ${formatCount(bots.size, 'bot')}`);
-      failpoint('checkpoint.after-commit');
       await journal.remove(segments);
-      failpoint('checkpoint.after-remove');
     } catch (error) {
       for (const id of bots.keys()) this.#uncommitted.set(id, asInMemory);
       throw error;

@@ -139,6 +139,28 @@ describe('a checkpoint', () => {
     }
   });
 
+  it('that a crash interrupts, before its commit or after it, loses no answered count', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 1);
+    await until(() => readdirSync(place.folder).length === 0);
+    const crashes: Place[] = [];
+    const commit = place.ref.commit.bind(place.ref);
+    place.ref.commit = async (...args) => {
+      crashes.push(crashed(place));
+      const made = await commit(...args);
+      crashes.push(crashed(place));
+      return made;
+    };
+    await Promise.all([store.setCount(homer, 2), store.setCount(marge, 3)]);
+    await store.checkpoint();
+    strictEqual(crashes.length, 2);
+    for (const each of [...crashes, crashed(place)]) {
+      const again = await open(each);
+      deepStrictEqual([again.count(homer), again.count(marge)], [2, 3]);
+    }
+  });
+
   it('takes up at start what an earlier process left', async () => {
     const place = newPlace();
     const blocked = await open(place, { ref: new BrokenRef(place.refPath) });
