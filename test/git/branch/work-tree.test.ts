@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -129,6 +130,26 @@ describe('the work tree', () => {
     workTree = await open();
     strictEqual(clone.read('b'), 'new\n');
     isClean('new\n');
+  });
+
+  it('removes a file and makes another one executable when a crash interrupted that', async () => {
+    chmodSync(join(clone.folder, 'a'), 0o755);
+    clone.git('rm', '-q', 'b');
+    const next = clone.commit({});
+    clone.git('reset', '-q', '--hard', 'HEAD~');
+    const seen = await workTree.inspect(['a', 'b'], true);
+    clone.git('update-ref', branch, next);
+    const file = (path: string) => ({ mode: '100644', id: clone.git('rev-parse', `HEAD~:${path}`) });
+    const changes = [
+      { path: 'a', before: file('a'), after: { ...file('a'), mode: '100755' } },
+      { path: 'b', before: file('b'), after: null },
+    ];
+    await workTree.prepare({ branch, changes, seen });
+    await workTree.close();
+    workTree = await open();
+    isClean('a\n');
+    strictEqual(statSync(join(clone.folder, 'a')).mode & 0o111, 0o111);
+    strictEqual(existsSync(join(clone.folder, 'b')), false);
   });
 
   it('keeps, when the intents are dropped, those that came since and those still to do', async () => {
