@@ -180,8 +180,6 @@ function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
     accessLog: reader.flag('BOTSHELF_ACCESS_LOG'),
     /** Whether systemd waits to be told that the service is ready. */
     notifiesSystemd: env['NOTIFY_SOCKET'] !== undefined,
-    /** The failpoint that kills the process, in tests only. */
-    failpoint: env['NODE_ENV'] === 'test' ? (reader.text('BOTSHELF_FAILPOINT') ?? null) : null,
   };
 }
 

@@ -4,7 +4,6 @@ import { promisify } from 'node:util';
 import { type Config, readConfig } from '../app/config.ts';
 import type { StartProgress } from '../app/start-messages.ts';
 import { messageOf } from '../lib/errors.ts';
-import { armFailpoint } from '../lib/failpoint.ts';
 import type { Log } from '../lib/log.ts';
 
 /**
@@ -12,7 +11,6 @@ import type { Log } from '../lib/log.ts';
  * not close cleanly.
  */
 export async function serve(config: Config = readConfig()): Promise<void> {
-  if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Imported here only, so that an error in the settings is reported in a fraction of the time.
   const [{ createLog }, { startService }, { createProgress }] = await Promise.all([
     import('../lib/log.ts'),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { armFailpoint } from '../../src/lib/failpoint.ts';
+import { failpoints } from '../../src/lib/failpoint.ts';
 import { Committer } from '../../src/git/branch/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -19,7 +19,7 @@ const committer = new Committer({
 });
 await committer.recover();
 for (let n = 0; ; n++) {
-  if (n === 2) armFailpoint(failpointName);
+  if (n === 2) failpoints.armed = failpointName;
   await Promise.all(
     ['bots/001/1.en.md', 'bots/002/2.en.md'].map(
       async (path) => await committer.commit(setKey(path, `key${n}`, n)),

@@ -9,7 +9,7 @@ import {
   stepsAfterSent,
   stepsChild,
   stepsFiles,
-} from '../../process/proposal-aftermath.ts';
+} from '../proposal-aftermath.ts';
 import { faultInjector, forEachFault, isWhole } from './fault-injector.ts';
 
 needs('gcc', describe)('a system call that fails once while a proposal', function () {

@@ -8,7 +8,7 @@ import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { startServiceProcess, testSettings } from '../../support/service-process.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { checkProposals, readAnsweredSteps } from '../../process/proposal-aftermath.ts';
+import { checkProposals, readAnsweredSteps } from '../proposal-aftermath.ts';
 import { checkAftermath } from './aftermath.ts';
 import { chooseCuts, type Cut, models, writeAfterCut } from './cuts.ts';
 import { DiskModel } from './disk-model.ts';

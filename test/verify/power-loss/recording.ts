@@ -11,7 +11,7 @@ import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestTokens } from '../../support/token.ts';
 import { DiskModel } from './disk-model.ts';
 import { filesIn, writeFolder } from './inode.ts';
-import { startStepping, stepsChild, stepsFiles } from '../../process/proposal-aftermath.ts';
+import { startStepping, stepsChild, stepsFiles } from '../proposal-aftermath.ts';
 import { files, ids, type Kind, startPosting } from './owners.ts';
 import { traced } from './strace.ts';
 

@@ -6,7 +6,6 @@ import { createDiskReader } from '../../src/catalogue/page/page-file.ts';
 import { Committer } from '../../src/git/branch/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { messageOf } from '../../src/lib/errors.ts';
-import { armFailpoint } from '../../src/lib/failpoint.ts';
 import { createLog, silentLog } from '../../src/lib/log.ts';
 import { Proposals } from '../../src/proposals/proposals.ts';
 import { keyEditor } from '../support/keys.ts';
@@ -14,9 +13,9 @@ import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
 import { accountOf } from './proposal-aftermath.ts';
 
 /**
- * A process for the crash tests. `POST /sent/7` proposes to add the bot 7 as the account 97, `/accepted/7`, `/declined/7` and
+ * A process that a test kills or traces. `POST /sent/7` proposes to add the bot 7 as the account 97, `/accepted/7`, `/declined/7` and
  * `/withdrawn/7` end that, and `/taken-back/7` opens it again; the response is the number and the step, as JSON. `GET /7` has
- * the states of its proposals, and `POST /<failpoint>/0` arms a failpoint.
+ * the states of its proposals.
  */
 const [folder = ''] = process.argv.slice(2);
 const repositoryOpener = new RepositoryOpener(folder);
@@ -49,8 +48,7 @@ async function take(what: string, number: string): Promise<void> {
   } else if (what === 'withdrawn') await proposals.withdraw(bot, account, version);
   else if (what === 'accepted' || what === 'declined')
     await proposals.decide(bot, account, { state: what, reviewer, version, reason: null, text: '' });
-  else if (what === 'taken-back') await proposals.takeBack(bot, account, version, reviewer);
-  else armFailpoint(what);
+  else await proposals.takeBack(bot, account, version, reviewer);
 }
 
 const log = await createLog({ level: 'info', format: 'json' });
