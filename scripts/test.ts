@@ -51,7 +51,6 @@ type TierName = keyof typeof tiers;
 /** Files that take longest, which no other has to wait for in the end: each in a mocha of its own, before the others. */
 const longest = [
   'process/proposals/shared-proposals',
-  'process/review-on-two-machines',
   'process/docs',
   'process/package',
   'verify/simulation/simulation',

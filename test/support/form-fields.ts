@@ -1,5 +1,7 @@
+import { ok } from 'node:assert/strict';
 import { parse } from 'parse5';
 import type { DefaultTreeAdapterTypes } from 'parse5';
+import type { Page, Visitor } from './visitor.ts';
 
 /** Returns the fields of the form `form.add` of a page as a browser sends them, when nothing is typed. */
 export function readFormFields(html: string): Record<string, string> {
@@ -18,6 +20,17 @@ export function readFormFields(html: string): Record<string, string> {
   };
   visit(parse(html), false);
   return fields;
+}
+
+/** Presses the button that sends what the form of a page makes, with more filled in. */
+export async function sendForm(
+  visitor: Visitor,
+  page: Page,
+  more: Readonly<Record<string, string>>,
+): Promise<Page> {
+  const [, to] = /class="send"[^>]*formaction="([^"]*)"/i.exec(page.text) ?? [];
+  ok(to !== undefined, 'nothing can be sent');
+  return await visitor.press(page, to.replaceAll('&amp;', '&'), { ...readFormFields(page.text), ...more });
 }
 
 function textOf(node: DefaultTreeAdapterTypes.Node): string {

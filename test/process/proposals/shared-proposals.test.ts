@@ -208,12 +208,15 @@ describe('proposals of two machines', () => {
     deepStrictEqual(await agree(), ['declined']);
   });
 
-  it('that are sent while the remote is away are pushed later', async () => {
+  it('that are sent while the remote is away are pushed later, and notified of by the machine they were sent to', async () => {
+    const notifying: ProposalMachine[] = [];
+    for (const machine of [a, b]) machine.proposals.subscribe(() => void notifying.push(machine));
     const { proposal, shared: isShared } = await whileAway(shared, async () => await send(a));
     strictEqual(isShared, false);
     await a.round();
     await b.round();
     deepStrictEqual(b.proposals.list.open, [proposal]);
+    ok(notifying.length === 1 && notifying[0] === a);
   });
 
   for (const state of ['declined', 'changes-asked'] as const)

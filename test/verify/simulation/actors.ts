@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { botshelf } from '../../support/command-line.ts';
-import { readFormFields } from '../../support/form-fields.ts';
+import { sendForm } from '../../support/form-fields.ts';
 import { repositoryIn, type TestRepository } from '../../support/repository.ts';
 import { pagePath } from '../../support/sample.ts';
 import type { Page } from '../../support/visitor.ts';
@@ -207,10 +207,8 @@ async function send(world: World, step: Of<'send'>): Promise<void> {
       const visitor = await world.browserOf(account);
       if (visitor.cookies.size === 0) await world.logIn(account, machine);
       const page = await visitor.go(`${machine.address}/bots/${bot}/edit`);
-      const [, to = ''] = /class="send"[^>]*formaction="([^"]*)"/i.exec(page.text) ?? [];
-      if (to === '') return { status: page.status, outcome: 'refused' };
-      const fields = { ...readFormFields(page.text), website: addressOf(number) };
-      const { status, url } = await visitor.press(page, to.replaceAll('&amp;', '&'), fields);
+      if (!page.text.includes('class="send"')) return { status: page.status, outcome: 'refused' };
+      const { status, url } = await sendForm(visitor, page, { website: addressOf(number) });
       const isSent = url.pathname === `/proposals/${bot}` && status === 200;
       return { status, outcome: isSent ? 'done' : status >= 500 ? 'maybe' : 'refused' };
     },
