@@ -7,8 +7,8 @@ import { readFormFields } from '../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../support/login-site.ts';
 import { checkAtWidths } from '../support/page-checks.ts';
 import { openProposals } from '../support/proposals.ts';
-import { accountId, botId, mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 import { needs } from '../support/tools.ts';
 import { type Page, versionIn, Visitor } from '../support/visitor.ts';
 

@@ -7,7 +7,8 @@ import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { checkAtWidths, checkInDark } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { writeFiles } from '../support/temp-folder.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { needs } from '../support/tools.ts';
 

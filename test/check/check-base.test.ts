@@ -12,8 +12,8 @@ import {
   lennys,
 } from '../support/pull-request.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 /** A catalogue of two valid bots and one that was faulty before the change. */
 function repository(): TestRepository {
@@ -167,8 +167,7 @@ describe('botshelf check --base', () => {
     git('commit', '--quiet', '--allow-empty', '--message=More');
     const shallow = join(tempFolder(), 'clone');
     git('clone', '--quiet', '--depth=1', '--no-single-branch', `file://${root}`, shallow);
-    const bare = tempFolder();
-    writeFiles(bare, { [pagePath(lenny)]: mainPage() });
+    const bare = tempFolder({ [pagePath(lenny)]: mainPage() });
     const noPath = { PATH: '/nowhere' };
     const cases: [string, string[], RegExp, Record<string, string>?][] = [
       [root, ['--base=no-such'], /^"no-such" is no commit here: .+\n$/],

@@ -9,7 +9,7 @@ import {
   homer,
   pullRequest,
 } from '../support/pull-request.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const [author, other] = ['234567890123456789', '345678901234567890'];
@@ -19,8 +19,7 @@ const page = (changes: Readonly<Record<string, unknown>> = {}): string =>
 
 /** Writes a file outside of the catalogue, and returns the environment that names it. */
 function privateFile(content: string): Readonly<Record<string, string>> {
-  const folder = tempFolder();
-  writeFiles(folder, { 'who.json': content });
+  const folder = tempFolder({ 'who.json': content });
   return { BOTSHELF_BLOCKED: join(folder, 'who.json') };
 }
 
@@ -41,8 +40,7 @@ describe('botshelf check of a catalogue that blocks somebody', () => {
   });
 
   it('says no reason of a file outside of the catalogue, which is used in its place', async () => {
-    const root = tempFolder();
-    writeFiles(root, { ...files, 'blocked.json': '{ "bots": { "78": {} } }' });
+    const root = tempFolder({ ...files, 'blocked.json': '{ "bots": { "78": {} } }' });
     for (const format of ['text', 'github', 'json']) {
       const { code, stdout } = await botshelf(root, ['check', `--format=${format}`], {
         env: privateFile(blocked),
@@ -62,8 +60,7 @@ describe('botshelf check of a catalogue that blocks somebody', () => {
   });
 
   it('checks the file itself, and format leaves it alone while it is faulty', async () => {
-    const root = tempFolder();
-    writeFiles(root, { ...files, 'blocked.json': '{\n  "host": {}\n}\n' });
+    const root = tempFolder({ ...files, 'blocked.json': '{\n  "host": {}\n}\n' });
     const { stdout } = await botshelf(root, ['check']);
     match(stdout, /^\.\/blocked\.json:2:3 additionalProperties host: "host" is not a key: write "hosts"$/m);
     match(stdout, /^5 files, 1 fault$/m);

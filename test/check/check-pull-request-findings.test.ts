@@ -18,8 +18,7 @@ import {
 } from '../support/pull-request.ts';
 import { testRepository } from '../support/repository.ts';
 import { sampleImage } from '../support/sample-images.ts';
-import { mainPage, pagePath, translation } from '../support/sample.ts';
-import { profile } from '../support/side-files.ts';
+import { mainPage, pagePath, profile, translation } from '../support/sample.ts';
 
 describe('an address in a pull request', () => {
   const [website, signed] = ['https://exämple.org/', 'https://cdn.example.org/a.png?ex=67a1b2c3&hm=0'];

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { formatCatalogue, type FormatReport } from '../../src/commands/format.ts';
 import { checkInThreads } from '../../src/check/check.ts';
 import { createScope, type Scope } from '../../src/check/source.ts';
-import { commandsPath, mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { collection, profile } from '../support/side-files.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { collection, commandsPath, mainPage, pagePath, profile } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 const page = pagePath('1');
 const blocked = '{"accounts": {}, "bots": {"1": {"reason": "A copy"}}}';
@@ -63,8 +62,7 @@ describe('the canonical form of a part of a catalogue', () => {
     await formatCatalogue(root, scope, true, () => {});
 
   it('is written of pages alone, and of all other files with the whole', async () => {
-    const root = tempFolder();
-    writeFiles(root, files);
+    const root = tempFolder(files);
     const part = await format(root, createScope(['bots/001']));
     deepStrictEqual([part.files, part.changed], [2, [commandsPath('1'), page]]);
     const commands = readFileSync(join(root, commandsPath('1')), 'utf8');

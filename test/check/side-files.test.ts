@@ -1,16 +1,14 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { checkInThreads } from '../../src/check/check.ts';
 import { catalogueOfTwo, check, checkChange, homer, lenny, pullRequest } from '../support/pull-request.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { collection, profile } from '../support/side-files.ts';
+import { collection, mainPage, pagePath, profile } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const [small, german] = ['collections/small.en.md', 'collections/small.de.md'];
 
 describe('the check of the files beside bots/', () => {
   it('finds every fault of profiles and collections, and passes what is right', async () => {
-    const root = tempFolder();
-    writeFiles(root, {
+    const root = tempFolder({
       [pagePath(homer)]: mainPage(),
       [pagePath(lenny)]: mainPage({ name: 'Lenny' }),
       'people/1.json': profile({ website: 'https://example.org', description: { en: 'Makes bots.' } }),

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { listTreeChanges, resolveRange, writeWorkTree } from '../../src/check/changed-files.ts';
 import { UserError } from '../../src/lib/errors.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { writeFiles } from '../support/sample.ts';
+import { writeFiles } from '../support/temp-folder.ts';
 
 /** The changes of the work tree since the last commit: path → where it was, what it is, and its text. */
 async function changesOf({ folder, git }: TestRepository): Promise<Record<string, unknown[]>> {

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { botshelf, type Run } from '../support/command-line.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 describe('botshelf backup and restore', () => {
   /** The folder that a catalogue is restored to. */

@@ -5,7 +5,7 @@ import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestTokens } from '../support/token.ts';
@@ -176,8 +176,7 @@ describe('botshelf block', () => {
 
   it('writes a private file, keeps its mode, and puts no reason into Git @long', async () => {
     const { folder, git } = catalogue();
-    const outside = tempFolder();
-    writeFiles(outside, { 'who.json': '{"accounts":{"9":{"reason":"Old"}}}' });
+    const outside = tempFolder({ 'who.json': '{"accounts":{"9":{"reason":"Old"}}}' });
     const file = join(outside, 'who.json');
     chmodSync(file, 0o640);
     const env = { BOTSHELF_BLOCKED: file };

@@ -6,7 +6,7 @@ import { botshelf } from '../support/command-line.ts';
 import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { commandsPath, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { commandsPath, mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -148,8 +148,7 @@ describe('botshelf bots by counts', () => {
     match(stderr, /^no bot has a count here: set BOTSHELF_REMOTE to the repository that has them\n$/);
     const env = { BOTSHELF_REMOTE: sharedRepository(files).folder };
     match((await botshelf(folder, inactive, { env })).stderr, /^no bot has a count here or at \/.+\n$/);
-    const plain = tempFolder();
-    writeFiles(plain, files);
+    const plain = tempFolder(files);
     match((await botshelf(plain, inactive)).stderr, /^the counts cannot be read \(.* is in no Git/);
   });
 });

@@ -4,16 +4,14 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = '190519304972663312';
 const good = { [pagePath(homer)]: mainPage(), [pagePath(homer, 'fr')]: translation('Homère', 'Répond.') };
 
 function catalogue(files: Readonly<Record<string, string | Buffer>>): string {
-  const root = tempFolder();
-  writeFiles(root, files);
-  return root;
+  return tempFolder(files);
 }
 
 describe('botshelf check', () => {

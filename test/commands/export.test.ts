@@ -3,9 +3,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 describe('botshelf export', () => {
   const files = {
@@ -57,8 +57,7 @@ describe('botshelf export', () => {
       ["'=1+1", "'+a", "'-a", "'@a", "''=a", "'a", 'a=b'],
     );
     match(stdout, /a\\u001b\[2J\\u009b\n\nb/);
-    const source = tempFolder();
-    writeFiles(source, { 'bots.csv': stdout });
+    const source = tempFolder({ 'bots.csv': stdout });
     const copy = testRepository({ 'bots/.gitkeep': '' }).folder;
     const imported = await botshelf(copy, ['import', 'bots.csv'], { cwd: source });
     strictEqual(imported.stdout, '8 records: 8 added, 0 replaced, 0 there already, 0 did not fit\n');

@@ -3,9 +3,8 @@ import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toCanonicalForm } from '../../src/catalogue/page/page.ts';
 import { botshelf } from '../support/command-line.ts';
-import { mainPage, writeFiles } from '../support/sample.ts';
-import { collection } from '../support/side-files.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { collection, mainPage } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 const messy =
   '---json\r\n{"website":null, "created": 1700000000000,\r\n"description":"B","images":{"preview":[],"avatar":null},"name":"A"}\r\n---\r\n\r\n# A\t \r\n';
@@ -13,9 +12,7 @@ const canonical =
   '---\n{\n  "name": "A",\n  "description": "B",\n  "created": 1700000000000,\n  "images": {\n    "avatar": null,\n    "preview": []\n  },\n  "website": null\n}\n---\n\r\n# A\t \r\n';
 
 function catalogue(): string {
-  const root = tempFolder();
-  writeFiles(root, { 'bots/001/1.en.md': messy, 'bots/002/2.en.md': mainPage() });
-  return root;
+  return tempFolder({ 'bots/001/1.en.md': messy, 'bots/002/2.en.md': mainPage() });
 }
 
 describe('botshelf format', () => {

@@ -5,13 +5,14 @@ import { takeInstanceLock } from '../../src/git/branch/instance-lock.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 describe('botshelf images', () => {
   it('has nothing to do where no bot names a picture @slow', async () => {
-    const root = tempFolder();
-    writeFiles(root, { [pagePath('7')]: mainPage({ images: { avatar: null, cover: null, preview: [] } }) });
+    const root = tempFolder({
+      [pagePath('7')]: mainPage({ images: { avatar: null, cover: null, preview: [] } }),
+    });
     const folder = join(root, 'var', 'appdata');
     deepStrictEqual(await botshelf(root, ['images']), {
       code: 0,
@@ -43,8 +44,7 @@ describe('botshelf images', () => {
   });
 
   it('fetches nothing where pictures are off', async () => {
-    const root = tempFolder();
-    writeFiles(root, { [pagePath('7')]: mainPage() });
+    const root = tempFolder({ [pagePath('7')]: mainPage() });
     const { code, stderr } = await botshelf(root, ['images'], { env: { BOTSHELF_IMAGES: 'off' } });
     match(stderr, /^BOTSHELF_IMAGES is off, .*\n$/);
     strictEqual(code, 2);

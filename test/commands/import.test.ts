@@ -6,8 +6,8 @@ import { readCases } from '../support/fixture-lines.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { homerKeys, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { homerKeys, mainPage, pagePath, translation } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 /** A catalogue without bots. */
 function catalogue(files: Readonly<Record<string, string>> = {}): TestRepository {
@@ -161,8 +161,7 @@ describe('botshelf import', () => {
     const { folder: root } = catalogue({ [pagePath('7')]: mainPage(exact) });
     const { stdout: table } = await botshelf(root, ['export', '--format', 'csv']);
     const { folder: copy, read } = catalogue();
-    const folder = tempFolder();
-    writeFiles(folder, { 'bots.csv': table });
+    const folder = tempFolder({ 'bots.csv': table });
     const { stdout } = await botshelf(copy, ['import', 'bots.csv'], { cwd: folder });
     strictEqual(stdout, '1 record: 1 added, 0 replaced, 0 there already, 0 did not fit\n');
     const { name, description, ...rest } = frontMatter(read(pagePath('7')));

@@ -8,9 +8,9 @@ import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn } from '../support/repository.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
 const id = '123456789012345678';

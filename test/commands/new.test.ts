@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 const homer = '190519304972663312';
 
@@ -59,8 +59,7 @@ describe('botshelf new', () => {
   });
 
   it('makes a further language as a translation of the main page', async () => {
-    const root = tempFolder();
-    writeFiles(root, {
+    const root = tempFolder({
       [pagePath(homer)]: mainPage(),
       [pagePath(homer, 'de')]: translation('Homer', 'Weiß.'),
     });
@@ -77,8 +76,7 @@ describe('botshelf new', () => {
   });
 
   it('ends with 2 and one line that says what to do, and makes nothing', async () => {
-    const root = tempFolder();
-    writeFiles(root, {
+    const root = tempFolder({
       [pagePath(homer)]: mainPage(),
       'bots/009/9.en.md': 'no page',
       'bots/008/8.fr.md': mainPage(),

@@ -7,7 +7,7 @@ import { takeInstanceLock } from '../../src/git/branch/instance-lock.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 import { commitCounts } from '../support/counts.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -129,8 +129,7 @@ describe('botshelf report', () => {
     const { code, stdout } = await botshelf(root, ['report']);
     strictEqual(code, 0);
     match(stdout, /Possible duplicates \(1\)/);
-    const bare = tempFolder();
-    writeFiles(bare, { [pagePath('6')]: '---\n{}\n---\n' });
+    const bare = tempFolder({ [pagePath('6')]: '---\n{}\n---\n' });
     const alone = await botshelf(bare, ['report']);
     match(alone.stdout, /## Files with errors \(1\)[^]*Git cannot be read/);
     deepStrictEqual(readdirSync(bare), ['bots']);

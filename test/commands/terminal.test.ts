@@ -2,8 +2,8 @@ import { doesNotMatch, match, ok } from 'node:assert/strict';
 import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
-import { homerKeys, mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { homerKeys, mainPage, pagePath } from '../support/sample.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 /** Clears the screen in two ways, begins a line in three, and reverses the direction of the text after it. */
 const commands = '\u001b[2J\u009b2J\rmine\nmine\u0085mine\u007f\u202e';

@@ -2,15 +2,14 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readUserName } from '../../src/app/config.ts';
 import { botshelf } from '../support/command-line.ts';
 import { repositoryIn } from '../support/repository.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('botshelf token', () => {
   it('ends with 2 and the fix where there is no such bot, id or repository', async () => {
-    const plain = tempFolder();
-    writeFiles(plain, { [pagePath('7')]: mainPage() });
+    const plain = tempFolder({ [pagePath('7')]: mainPage() });
     for (const [root, id, fix] of [
       [tempFolder(), '7', /^there is no bot 7 in \S+: add its page first, or set BOTSHELF_CATALOGUE\n$/],
       [plain, 'x', /pass 1 to 20 digits/],

@@ -14,7 +14,6 @@ import {
 import { suggestMap } from '../../src/import/suggest-map.ts';
 import { UserError } from '../../src/lib/errors.ts';
 import type { Locale } from '../../src/bot/locale.ts';
-import { writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import type { Target } from './fuzzer.ts';
 import { jsonWords, split } from './words.ts';
@@ -23,8 +22,7 @@ const kinds = ['a.csv', 'a.tsv', 'a.ndjson', 'a.json', 'a.yml', 'f/a.md', 'f/a.y
 
 /** A list is read into records with the values that it has, or reasons; each is imported or refused, and nothing else happens. */
 export function openImportFile(): Target {
-  const folder = tempFolder();
-  writeFiles(folder, { 'f/none.txt': '' });
+  const folder = tempFolder({ 'f/none.txt': '' });
   const options = {
     root: folder,
     prefix: '',

@@ -4,12 +4,10 @@ import { dirname, join } from 'node:path';
 import { readRecords, type SourceFields, type SourceRecord } from '../../src/import/read-records.ts';
 import { messageOf } from '../../src/lib/errors.ts';
 import { readCases } from '../support/fixture-lines.ts';
-import { writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 
 async function read(name: string, text: string | Buffer): Promise<SourceRecord['fields'][]> {
-  const folder = tempFolder();
-  writeFiles(folder, { [name]: text });
+  const folder = tempFolder({ [name]: text });
   const all: SourceRecord['fields'][] = [];
   for await (const { fields } of readRecords(join(folder, name))) all.push(fields);
   return all;
@@ -83,8 +81,7 @@ describe('the records of a source', () => {
   });
 
   it('are refused where they would be run, are too large, nested too deep, or nothing @slow', async () => {
-    const folder = tempFolder();
-    writeFiles(folder, {
+    const folder = tempFolder({
       'f/1.md': 'x'.repeat(300_000),
       'f/2.yml': '['.repeat(4000),
       'f/3.md': `---\n${' '.repeat(10_000)}\n---\n`,

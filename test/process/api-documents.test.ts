@@ -19,10 +19,9 @@ import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
 import { withProposals } from '../support/replica.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
-import { writeFiles } from '../support/sample.ts';
+import { collection } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { collection } from '../support/side-files.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
 const path = join(packageFolder, 'docs/api.md');

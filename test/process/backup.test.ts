@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { mainFile } from '../support/command-line.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestServiceProcess, type TestServiceProcess } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 import { issueTestTokens } from '../support/token.ts';
 import { asNobody, giveToNobody } from './nobody.ts';
 
@@ -71,8 +71,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
 
   /** Makes a machine: a folder with a new clone, as steps 2 and 4 of the document leave it. */
   function machine(): string {
-    const home = tempFolder();
-    writeFiles(home, { 'blocked.json': '{}\n' });
+    const home = tempFolder({ 'blocked.json': '{}\n' });
     giveToNobody(home);
     runAsUser(home, 'git', 'clone', '-q', shared.address, 'catalogue');
     return home;

@@ -31,8 +31,7 @@ import {
   visitor,
 } from '../support/proposals.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
-import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
-import { collection, profile } from '../support/side-files.ts';
+import { accountId, botId, collection, mainPage, pagePath, profile, translation } from '../support/sample.ts';
 
 const homer = botId('190519304972663312');
 const homerPath = pagePath(homer);

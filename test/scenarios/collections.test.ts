@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { agePages } from '../support/age-pages.ts';
 import { eventually } from '../support/eventually.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { collection, mainPage, pagePath, translation } from '../support/sample.ts';
+import { writeFiles } from '../support/temp-folder.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { collection } from '../support/side-files.ts';
 
 const files = {
   ...Object.fromEntries([7, 8, 9].map((id) => [pagePath(`${id}`), mainPage({ name: `Bot ${id}` })])),

@@ -7,7 +7,7 @@ import { parseSettings } from '../../src/catalogue/settings/settings.ts';
 import { checkCatalogue, parseSideFiles } from '../../src/check/check.ts';
 import { createFolderSource } from '../../src/check/source.ts';
 import { printReport } from '../../src/commands/check.ts';
-import { pagePath, writeFiles } from '../support/sample.ts';
+import { pagePath } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package')));
@@ -20,8 +20,7 @@ describe('CONTRIBUTING.md', () => {
 
   it('has an example that keeps every rule', async () => {
     const example = exampleIn(text);
-    const catalogue = tempFolder();
-    writeFiles(catalogue, { [pagePath('123456789012345678')]: example });
+    const catalogue = tempFolder({ [pagePath('123456789012345678')]: example });
     deepStrictEqual(await checkCatalogue(createFolderSource(catalogue), 'everything'), {
       files: 1,
       findings: [],
@@ -34,8 +33,7 @@ describe('CONTRIBUTING.md', () => {
       .replace('"234567890123456789"', '234567890123456789')
       .replace('"education"', '"books"')
       .replace('https://example.com', 'http://example.com');
-    const catalogue = tempFolder();
-    writeFiles(catalogue, { [pagePath('123456789012345678')]: example });
+    const catalogue = tempFolder({ [pagePath('123456789012345678')]: example });
     const report = await checkCatalogue(createFolderSource(catalogue), 'everything');
     const printed = printReport(report, 'text').trim().split('\n');
     strictEqual(printed.length, shown.length);

@@ -2,8 +2,8 @@ import { Catalogue, type CatalogueOptions } from '../../src/catalogue/catalogue.
 import { silentLog } from '../../src/lib/log.ts';
 import { cleanUp } from './cleanup.ts';
 import { eventually } from './eventually.ts';
-import { botId, writeFiles } from './sample.ts';
-import { tempFolder } from './temp-folder.ts';
+import { botId } from './sample.ts';
+import { tempFolder, writeFiles } from './temp-folder.ts';
 
 /** A catalogue in a temp folder, watched, and a short word for what it serves. */
 export interface LiveCatalogue {

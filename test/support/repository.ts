@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gitSync, runSync } from './run-sync.ts';
-import { tempFolder } from './temp-folder.ts';
+import { tempFolder, writeFiles } from './temp-folder.ts';
 
 /** A throw-away Git repository, and a person who works in it with the real git. */
 export interface TestRepository {
@@ -52,7 +52,7 @@ function templateOf(files: Readonly<Record<string, string | Buffer>>): string {
   const folder = tempFolder();
   cpSync(emptyRepository(), folder, { recursive: true });
   const repository = repositoryIn(folder);
-  for (const [path, text] of Object.entries(files)) repository.write(path, text);
+  writeFiles(folder, files);
   repository.git('add', '-A');
   repository.git('commit', '-q', '-m', 'Begin');
   templates.set(key, folder);
@@ -83,18 +83,14 @@ export function repositoryIn(folder: string): TestRepository {
     'maintenance.auto=false',
   ].flatMap((setting) => ['-c', setting]);
   const git = (...args: string[]): string => gitSync({ args: [...settings, ...args], cwd: folder });
-  const write = (path: string, text: string | Buffer): void => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  };
   return {
     folder,
     git,
     tryGit: (...args) => runSync({ program: 'git', args: [...settings, ...args], cwd: folder }).status ?? -1,
     read: (path) => readFileSync(join(folder, path), 'utf8'),
-    write,
+    write: (path, text) => writeFiles(folder, { [path]: text }),
     commit: (files, message = 'Edit by hand') => {
-      for (const [path, text] of Object.entries(files)) write(path, text);
+      writeFiles(folder, files);
       git('add', '-A');
       git('commit', '-q', '--allow-empty', '-m', message);
       return readHead(folder) ?? git('rev-parse', 'HEAD');

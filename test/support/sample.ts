@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { type AccountId, parseAccountId } from '../../src/bot/commit-message.ts';
 import { parseBotId } from '../../src/bot/id.ts';
 import type { BotId } from '../../src/bot/id.ts';
@@ -55,10 +53,13 @@ export function translation(name: string, description: string, page = ''): strin
   return `---\n${JSON.stringify({ name, description }, null, 2)}\n---\n\n${page}`;
 }
 
-/** Writes files below `root`, path → text, and the folders they need. */
-export function writeFiles(root: string, files: Readonly<Record<string, string | Buffer>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
+/** The text of a profile. */
+export function profile(keys: Readonly<Record<string, unknown>> = {}): string {
+  return `${JSON.stringify({ name: 'Ada', ...keys }, null, 2)}\n`;
+}
+
+/** The text of a file of a collection. */
+export function collection(keys: Readonly<Record<string, unknown>>, page = ''): string {
+  const all = { title: 'For small servers', description: 'Bots that need no set-up.', ...keys };
+  return `---\n${JSON.stringify(all, null, 2)}\n---\n\n${page}`;
 }

@@ -8,7 +8,7 @@ import { messageOf } from '../../src/lib/errors.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { testGit } from './opened.ts';
 import { testRepository } from './repository.ts';
-import { writeFiles } from './sample.ts';
+import { writeFiles } from './temp-folder.ts';
 import { type ServiceProcess, startServiceProcess, testSettings } from './service-process.ts';
 import { ServiceLog } from './service-log.ts';
 import { type RunningService, superviseService } from './running-service.ts';

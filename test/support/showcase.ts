@@ -1,6 +1,5 @@
 import { fixtureLines } from './fixture-lines.ts';
-import { mainPage, pagePath, translation } from './sample.ts';
-import { collection } from './side-files.ts';
+import { collection, mainPage, pagePath, translation } from './sample.ts';
 
 export const homer = '190519304972663312';
 

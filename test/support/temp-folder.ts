@@ -1,14 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
-/** Makes an empty folder. All of them are removed when the process ends. */
-export function tempFolder(): string {
+/** Makes a folder with these files. All folders are removed when the process ends. */
+export function tempFolder(files: Readonly<Record<string, string | Buffer>> = {}): string {
   root ??= makeRoot();
   const folder = join(root, String(++made));
   mkdirSync(folder);
+  writeFiles(folder, files);
   return folder;
+}
+
+/** Writes files below `root`, path → text, and the folders they need. */
+export function writeFiles(root: string, files: Readonly<Record<string, string | Buffer>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
 }
 
 let root: string | undefined;

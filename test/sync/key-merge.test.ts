@@ -4,8 +4,7 @@ import { validate } from '../../src/bot/validate.ts';
 import { mergeFile } from '../../src/sync/key-merge.ts';
 import { parsePage } from '../../src/catalogue/page/page.ts';
 import { readCases } from '../support/fixture-lines.ts';
-import { collection } from '../support/side-files.ts';
-import { mainPage, translation } from '../support/sample.ts';
+import { collection, mainPage, translation } from '../support/sample.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const base = mainPage({ edited: 1_700_000_000_100, website: null });

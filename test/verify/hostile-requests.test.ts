@@ -22,9 +22,8 @@ import { loginEnv, sealSession } from '../support/login-site.ts';
 import { type Cost, costOf, cpuOf } from '../support/process-cost.ts';
 import { openProposals } from '../support/proposals.ts';
 import { testRepository } from '../support/repository.ts';
-import { accountId, botId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { accountId, botId, collection, mainPage, pagePath, translation } from '../support/sample.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
-import { collection } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 

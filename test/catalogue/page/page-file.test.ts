@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { parsePagePath } from '../../../src/catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../../../src/catalogue/page/page-file.ts';
-import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 
 const path = pagePath('7');
 
@@ -33,8 +33,7 @@ function fault(make: (absolute: string, root: string) => void): string {
 
 describe('the file of a page', () => {
   it('has its size and its blob id in Git, and keeps its bytes when the next file is read', () => {
-    const root = tempFolder();
-    writeFiles(root, { [path]: mainPage({}, 'first') });
+    const root = tempFolder({ [path]: mainPage({}, 'first') });
     const sha = execFileSync('git', ['hash-object', '--no-filters', path], { cwd: root }).toString().trim();
     const file = read(root);
     deepStrictEqual(

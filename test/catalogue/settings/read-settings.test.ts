@@ -5,8 +5,7 @@ import { readSettings, type SettingsReading, toSettings } from '../../../src/cat
 import { createDiskReader } from '../../../src/catalogue/page/page-file.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { sampleImage } from '../../support/sample-images.ts';
-import { writeFiles } from '../../support/sample.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 
 async function read(
   text: string | Buffer | object,

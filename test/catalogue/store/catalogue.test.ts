@@ -7,8 +7,8 @@ import { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { mainPage, pagePath, translation } from '../../support/sample.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 
 function named(name: string, page = 'The page.'): string {
   return mainPage({ name }, page);
@@ -216,8 +216,7 @@ describe('a catalogue names', () => {
   });
 
   it('a folder that is a symbolic link, and reads nothing through it', async () => {
-    const root = tempFolder();
-    writeFiles(root, { ...good, 'outside/30.en.md': mainPage() });
+    const root = tempFolder({ ...good, 'outside/30.en.md': mainPage() });
     symlinkSync(join(root, 'outside'), join(root, 'bots/030'));
     const { faults, name } = await openCatalogue({}, { root });
     deepStrictEqual(faults(), ['bots/030 stray-file']);
@@ -235,8 +234,7 @@ describe('a catalogue names', () => {
   });
 
   it('a page that may not be read, until it may', async function () {
-    const root = tempFolder();
-    writeFiles(root, good);
+    const root = tempFolder(good);
     execFileSync('chmod', ['-R', 'a+rX', root]);
     chmodSync(join(root, pagePath('7')), 0);
     const asRoot = process.geteuid?.() === 0;

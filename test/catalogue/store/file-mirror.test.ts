@@ -8,9 +8,8 @@ import { eventually } from '../../support/eventually.ts';
 import { holdIntervals } from '../../support/intervals.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
-import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
-import { collection, profile } from '../../support/side-files.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { botId, collection, mainPage, pagePath, profile } from '../../support/sample.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 
 interface Kind {
   readonly path: string;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { FolderReading } from '../../../src/catalogue/store/folder-reader.ts';
 import { readFolders } from '../../../src/catalogue/store/folder-reader.ts';
 import { unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
-import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 
 describe('reading a catalogue of more than 10,000 files in threads', () => {
   const root = tempFolder();

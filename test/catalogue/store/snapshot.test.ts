@@ -11,8 +11,8 @@ import { type FolderState, unpackFolder } from '../../../src/catalogue/store/pac
 import { readSnapshot, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
-import { botId, commandsPath, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { botId, commandsPath, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 
 const { categories, languages } = toSettings();
 const limits = { categories, languages };

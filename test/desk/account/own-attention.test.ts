@@ -1,7 +1,8 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { eventually } from '../../support/eventually.ts';
 import { author, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
-import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { writeFiles } from '../../support/temp-folder.ts';
 import { commitCounts } from '../../support/counts.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 

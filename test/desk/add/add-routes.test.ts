@@ -6,8 +6,7 @@ import { keepImages } from '../../support/images.ts';
 import { readFormFields } from '../../support/form-fields.ts';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
 import { proposalSettings } from '../../support/proposals.ts';
-import { pagePath, translation } from '../../support/sample.ts';
-import { collection, profile } from '../../support/side-files.ts';
+import { collection, pagePath, profile, translation } from '../../support/sample.ts';
 import { type Page, versionIn, Visitor } from '../../support/visitor.ts';
 
 const edit = `/bots/${homer}/edit`;

@@ -21,8 +21,7 @@ import {
 import { readCases } from '../../support/fixture-lines.ts';
 import { testSite } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
-import { accountId, mainPage, pagePath, translation } from '../../support/sample.ts';
-import { collection, profile } from '../../support/side-files.ts';
+import { accountId, collection, mainPage, pagePath, profile, translation } from '../../support/sample.ts';
 
 const whole: FieldTexts = {
   id: ' 123456789012345678 ',

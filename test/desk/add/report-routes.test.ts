@@ -5,9 +5,9 @@ import type { Notice } from '../../../src/proposals/notifications.ts';
 import type { SentReport } from '../../../src/proposals/visitor-reports.ts';
 import { eventually } from '../../support/eventually.ts';
 import { receiveNotices } from '../../support/notices.ts';
-import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 
 describe('the form that reports a bot', () => {
   let service: TestService;

@@ -10,8 +10,8 @@ import {
   openLoginSite,
   stranger,
 } from '../../support/login-site.ts';
-import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 import { issueTestTokens } from '../../support/token.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 

@@ -16,8 +16,7 @@ import {
 } from '../../support/login-site.ts';
 import { commitUnreadable, importProposals, openProposals, sentStep } from '../../support/proposals.ts';
 import type { TestRepository } from '../../support/repository.ts';
-import { accountId, botId, mainPage, pagePath, translation } from '../../support/sample.ts';
-import { profile } from '../../support/side-files.ts';
+import { accountId, botId, mainPage, pagePath, profile, translation } from '../../support/sample.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { type Page, versionIn, Visitor } from '../../support/visitor.ts';
 

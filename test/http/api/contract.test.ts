@@ -11,9 +11,8 @@ import { createToken } from '../../../src/bot/token.ts';
 import { commitCounts } from '../../support/counts.ts';
 import { withProposals } from '../../support/replica.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
-import { commandsPath, mainPage, pagePath } from '../../support/sample.ts';
+import { collection, commandsPath, mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { collection } from '../../support/side-files.ts';
 import { issueTestToken } from '../../support/token.ts';
 
 const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org', toSettings()))) as ApiDocument;

@@ -8,9 +8,9 @@ import { openApi } from '../../../src/http/api/openapi.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readCases } from '../../support/fixture-lines.ts';
-import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { botId, collection, mainPage, pagePath, profile } from '../../support/sample.ts';
+import { writeFiles } from '../../support/temp-folder.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { collection, profile } from '../../support/side-files.ts';
 
 function read(query: string): ReturnType<typeof parseListQuery> {
   return parseListQuery(new URLSearchParams(query), toSettings());

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { messageOf } from '../../../src/lib/errors.ts';
 import { packageFolder } from '../../support/clone.ts';
 import { eventually } from '../../support/eventually.ts';
-import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 
 /** The libraries that docs/api.md has a program for, and a client for the one that asks for its class. */

@@ -3,9 +3,8 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf, type Run } from '../../support/command-line.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../../support/repository.ts';
-import { mainPage, pagePath, translation } from '../../support/sample.ts';
+import { collection, mainPage, pagePath, profile, translation } from '../../support/sample.ts';
 import { sampleImage } from '../../support/sample-images.ts';
-import { collection, profile } from '../../support/side-files.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const ids = ['190519304972663312', '190519304972663313', '7', '8', '9'];

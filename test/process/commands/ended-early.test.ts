@@ -5,16 +5,15 @@ import { join } from 'node:path';
 import { mainFile } from '../../support/command-line.ts';
 import { replaceGit } from '../../support/replaced-git.ts';
 import { testRepository } from '../../support/repository.ts';
-import { homerKeys, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { homerKeys, mainPage, pagePath } from '../../support/sample.ts';
+import { tempFolder, writeFiles } from '../../support/temp-folder.ts';
 
 describe('botshelf check', () => {
   it('prints no error when its output is closed early', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 3000 }, (_, i) => [`bots/001/stray-file-${String(i)}.txt`, '']),
     );
-    const root = tempFolder();
-    writeFiles(root, files);
+    const root = tempFolder(files);
     const child = spawn(process.execPath, [mainFile, 'check'], {
       env: { PATH: process.env['PATH'], BOTSHELF_CATALOGUE: root },
       stdio: ['ignore', 'pipe', 'pipe'],

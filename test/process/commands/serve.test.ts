@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createToken } from '../../../src/bot/token.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
-import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
 import { botshelf, mainFile } from '../../support/command-line.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
@@ -29,9 +29,7 @@ function catalogue(): string {
 }
 
 function withoutRepository(): string {
-  const root = tempFolder();
-  writeFiles(root, { [pagePath('1')]: mainPage() });
-  return root;
+  return tempFolder({ [pagePath('1')]: mainPage() });
 }
 
 describe('botshelf serve', () => {

@@ -4,7 +4,8 @@ import { readCases } from '../../support/fixture-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { keepImages } from '../../support/images.ts';
 import { testRepository } from '../../support/repository.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { mainPage, pagePath, translation } from '../../support/sample.ts';
+import { writeFiles } from '../../support/temp-folder.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
 const avatar = 'https://pictures.example.org/avatar.png';

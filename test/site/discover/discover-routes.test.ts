@@ -1,8 +1,8 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import sharp from 'sharp';
 import { readCases } from '../../support/fixture-lines.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
-import { collection } from '../../support/side-files.ts';
+import { collection, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { writeFiles } from '../../support/temp-folder.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { agePages } from '../../support/age-pages.ts';
 import { eventually } from '../../support/eventually.ts';

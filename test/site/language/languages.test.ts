@@ -4,7 +4,6 @@ import { Languages } from '../../../src/site/language/languages.ts';
 import { type Locale, chooseLocale } from '../../../src/bot/locale.ts';
 import { readCases } from '../../support/fixture-lines.ts';
 import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
-import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const english = { 'card.percent': '{change, number, percent}', 'layout.add': 'Add a bot' };
@@ -19,8 +18,7 @@ function open(
   texts: Readonly<Record<string, string>> = files,
   settings = toSettings(),
 ): { languages: Languages; log: RecordedLog } {
-  const folder = tempFolder();
-  writeFiles(folder, texts);
+  const folder = tempFolder(texts);
   const log = recordedLog();
   return { languages: new Languages(log, () => settings, undefined, '', folder), log };
 }

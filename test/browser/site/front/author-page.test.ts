@@ -2,10 +2,10 @@ import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/s
 import { openBrowserPage } from '../../../support/browser.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { checkAtWidths } from '../../../support/page-checks.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../../../support/sample.ts';
+import { mainPage, pagePath, profile, translation } from '../../../support/sample.ts';
+import { writeFiles } from '../../../support/temp-folder.ts';
 import { agePages } from '../../../support/age-pages.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
-import { profile } from '../../../support/side-files.ts';
 import { childrenOf, parseXml, textsOf } from '../../../support/xml.ts';
 
 describe('authors', () => {

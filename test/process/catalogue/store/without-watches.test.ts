@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../support/eventually.ts';
-import { mainPage, pagePath, writeFiles } from '../../../support/sample.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { mainPage, pagePath } from '../../../support/sample.ts';
+import { tempFolder, writeFiles } from '../../../support/temp-folder.ts';
 import { runWithoutWatches, type WatchlessProgram } from '../../../support/without-watches.ts';
 
 describe('a catalogue that may not watch any folder', () => {
@@ -13,8 +13,7 @@ describe('a catalogue that may not watch any folder', () => {
   afterEach(() => program?.stop());
 
   it('says so, follows its files by rounds, and watches them once it can @long', async () => {
-    const root = tempFolder();
-    writeFiles(root, {
+    const root = tempFolder({
       [pagePath('7')]: mainPage({ name: 'Seven' }),
       [pagePath('30')]: mainPage({ name: 'Old' }),
     });

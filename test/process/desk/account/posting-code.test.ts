@@ -7,7 +7,7 @@ import { createPostingCode } from '../../../../src/desk/account/posting-code.ts'
 import { packageFolder } from '../../../support/clone.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { testRepository } from '../../../support/repository.ts';
-import { botId, mainPage, pagePath, writeFiles } from '../../../support/sample.ts';
+import { botId, mainPage, pagePath } from '../../../support/sample.ts';
 import { agePages } from '../../../support/age-pages.ts';
 import { originRemote, startTestService, type TestService } from '../../../support/service.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
@@ -37,8 +37,7 @@ describe('the code to post with', () => {
     address: string,
     token = env['BOTSHELF_TOKEN'],
   ): Promise<{ readonly stdout: string; readonly stderr: string }> => {
-    const folder = tempFolder();
-    writeFiles(folder, {
+    const folder = tempFolder({
       'bot.mjs': codeFor(/discord\.js/, address),
       'node_modules/discord.js/package.json': '{"type": "module", "exports": "./index.js"}',
       'node_modules/discord.js/index.js': discordJs,
@@ -55,8 +54,7 @@ describe('the code to post with', () => {
   };
 
   it('posts with curl as it stands', async () => {
-    const folder = tempFolder();
-    writeFiles(folder, { curl });
+    const folder = tempFolder({ curl });
     chmodSync(join(folder, 'curl'), 0o755);
     const PATH = [folder, dirname(process.execPath), env['PATH']].join(delimiter);
     const { stdout } = await run('sh', ['-c', codeFor(/curl/)], { env: { ...env, PATH } });
@@ -72,8 +70,7 @@ describe('the code to post with', () => {
   });
 
   needs('python3', it)('posts from a bot on discord.py as it stands', async () => {
-    const folder = tempFolder();
-    writeFiles(folder, { 'bot.py': codeFor(/discord\.py/), 'discord.py': discordPy });
+    const folder = tempFolder({ 'bot.py': codeFor(/discord\.py/), 'discord.py': discordPy });
     const PYTHONPATH = join(packageFolder, 'clients/python');
     const bot = spawn('python3', [join(folder, 'bot.py')], {
       env: { ...env, PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1', DISCORD_TOKEN: 'x' },
