@@ -15,44 +15,13 @@ export function readModules(): ReadonlyMap<string, string> {
   return new Map(files.toSorted().map((file) => [file, readFileSync(folder + file, 'utf8')]));
 }
 
-/** Finds the literals of regular expressions in JavaScript: a slash where a value can begin, outside of texts and comments. */
+/** Finds the literals of regular expressions in compiled JavaScript: a slash where a value can begin. */
 export function scanPatterns(text: string): Pattern[] {
-  const token =
-    /\s+|^#!.*|\/\/.*|\/\*[^]*?\*\/|(?<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<word>[\w$]+)|(?<pattern>\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\]|\\.)*\])+\/[a-z]*)|[^]/gy;
-  const template = /(?:[^`\\$]|\\[^]|\$(?!\{))*(?:`|\$\{)/gy;
-  const found: Pattern[] = [];
-  /** The open braces, and the places in templates. */
-  const open: string[] = [];
-  let isAfterValue = false;
-  while (token.lastIndex < text.length) {
-    const start = token.lastIndex;
-    const { 0: match = '', groups = {} } = token.exec(text) ?? {};
-    if (/^(?:\s|\/[/*])/.test(match)) continue;
-    if (groups['pattern'] !== undefined && isAfterValue) {
-      token.lastIndex = start + 1;
-      isAfterValue = false;
-      continue;
-    }
-    if (groups['pattern'] !== undefined) {
-      const end = match.lastIndexOf('/');
-      found.push({ source: match.slice(1, end), flags: match.slice(end + 1) });
-    }
-    if (match === '{') open.push(match);
-    const closed = match === '}' ? open.pop() : undefined;
-    if (match === '`' || closed === '`') {
-      template.lastIndex = token.lastIndex;
-      const isOpen = template.exec(text)?.[0].endsWith('{') ?? false;
-      token.lastIndex = template.lastIndex;
-      if (isOpen) open.push('`');
-      isAfterValue = !isOpen;
-    } else
-      isAfterValue =
-        groups['word'] === undefined
-          ? groups['text'] !== undefined || groups['pattern'] !== undefined || /^[)\]]$/.test(match)
-          : !/^(?:return|case|typeof|in|of|await|yield)$/.test(match);
-  }
-  return found;
+  return [...text.matchAll(literal)].map(([, source = '', flags = '']) => ({ source, flags }));
 }
+
+const literal =
+  /(?<=(?:[(,=:[!&|?;{\n]|=>|\b(?:return|case)) *)\/(?![*/])((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)(?![\w/])/g;
 
 /**
  * Returns texts that a pattern may take long over, by their lengths: what matches up to a repeated part, then a few characters
