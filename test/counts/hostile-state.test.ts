@@ -1,5 +1,4 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { join } from 'node:path';
 import { CountHistory } from '../../src/counts/count-history.ts';
 import { createRefusal, maxBots } from '../../src/counts/state-files.ts';
 import { CommittedState, createStateRef } from '../../src/counts/state-ref.ts';
@@ -8,7 +7,7 @@ import { stateRef } from '../../src/git/refs.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { mergeState, mergeStates } from '../../src/sync/remote.ts';
 import { eventually } from '../support/eventually.ts';
-import { FileRef } from '../support/file-ref.ts';
+import { MemoryRef } from '../support/place.ts';
 import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 import { repositoryIn, testRepository, type TestRepository } from '../support/repository.ts';
@@ -77,7 +76,7 @@ describe('a state that somebody has spoilt', () => {
     });
 
   it('is not read with more bots than there is memory for @long', async () => {
-    const ref = new FileRef(join(tempFolder(), 'ref'));
+    const ref = new MemoryRef();
     const committed = new CommittedState(ref, silentLog);
     await ref.commit(null, new Map(Object.entries(good)), 'Count 1 bot');
     await committed.follow();

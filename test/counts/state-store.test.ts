@@ -8,7 +8,7 @@ import { BotshelfError } from '../../src/lib/errors.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
-import { BrokenRef, crashed, localTokens, newPlace, open, type Place, until } from '../support/place.ts';
+import { crashed, localTokens, newPlace, noGit, open, type Place, until } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
@@ -107,16 +107,16 @@ describe('a checkpoint', () => {
     const place = newPlace();
     const store = await open(place);
     await store.setCount(homer, 1);
-    await until(() => place.ref.history().length === 1);
+    await until(() => place.ref.history.length === 1);
     for (let count = 2; count < 9; count++) await store.setCount(homer, count);
     await store.setCount(marge, 1);
-    strictEqual(place.ref.history().length, 1);
+    strictEqual(place.ref.history.length, 1);
     await store.checkpoint();
     deepStrictEqual(
-      place.ref.history().map(({ subject }) => subject),
+      place.ref.history.map(({ subject }) => subject),
       ['Count 1 bot', 'Count 2 bots'],
     );
-    match(place.ref.history().at(-1)?.files['33/12.json'] ?? '', /^\{\n"190519304972663312":\{"count":8,/);
+    match(place.ref.history.at(-1)?.files['33/12.json'] ?? '', /^\{\n"190519304972663312":\{"count":8,/);
     deepStrictEqual(readdirSync(place.folder), []);
   });
 
@@ -135,7 +135,7 @@ describe('a checkpoint', () => {
         return await commit(...args);
       };
       await store.setCount(homer, 1);
-      await until(() => Object.keys(place.ref.history().at(-1)?.files ?? {}).length === 2);
+      await until(() => Object.keys(place.ref.history.at(-1)?.files ?? {}).length === 2);
     }
   });
 
@@ -163,22 +163,22 @@ describe('a checkpoint', () => {
 
   it('takes up at start what an earlier process left', async () => {
     const place = newPlace();
-    const blocked = await open(place, { ref: new BrokenRef(place.refPath) });
+    place.ref.failure = noGit;
+    const blocked = await open(place);
     await blocked.setCount(homer, 1);
     await blocked.close();
+    place.ref.failure = undefined;
     strictEqual(readdirSync(place.folder).length, 1);
     await open(place);
     await until(() => readdirSync(place.folder).length === 0);
-    strictEqual(place.ref.history().length, 1);
+    strictEqual(place.ref.history.length, 1);
   });
 
   it('that fails keeps the journal, is logged once, is a failure for as long, and is retried @slow', async () => {
     const place = newPlace();
-    const ref = new BrokenRef(place.refPath);
     const log = recordedLog();
-    ref.broken = false;
-    const store = await open(place, { ref, log });
-    ref.broken = true;
+    const store = await open(place, { log });
+    place.ref.failure = noGit;
     await store.setCount(homer, 1);
     await rejects(store.checkpoint());
     await rejects(store.checkpoint());
@@ -187,9 +187,9 @@ describe('a checkpoint', () => {
       store.failures().map(({ message }) => message),
       ['git is not there: install it'],
     );
-    ref.broken = false;
+    place.ref.failure = undefined;
     await until(() => store.failures().length === 0);
-    strictEqual(ref.history().length, 1);
+    strictEqual(place.ref.history.length, 1);
     deepStrictEqual(readdirSync(place.folder), []);
     deepStrictEqual(log.lines, [
       'error: could not commit counts to Git: git is not there: install it; ' +
@@ -232,14 +232,11 @@ describe("another process's state", () => {
 describe('a state that cannot be read', () => {
   it('is logged, unless the service is stopping', async () => {
     const place = newPlace();
-    const ref = new BrokenRef(place.refPath);
-    ref.broken = false;
     const log = recordedLog();
-    const store = await open({ ...place, ref }, { log });
+    const store = await open(place, { log });
     await commitShard(place, `"${homer}": {"count":1,"countedAt":5}`);
-    ref.broken = true;
-    for (const reason of [new BotshelfError('unavailable', stopping), ref.reason]) {
-      ref.reason = reason;
+    for (const reason of [new BotshelfError('unavailable', stopping), noGit]) {
+      place.ref.failure = reason;
       await rejects(store.refresh(), isUnavailable);
     }
     deepStrictEqual(log.lines, [
@@ -268,6 +265,6 @@ describe('a store that only reads', () => {
     await reader.checkpoint();
     await reader.close();
     strictEqual(readdirSync(folder).length, 1);
-    strictEqual(ref.history().length, 1);
+    strictEqual(ref.history.length, 1);
   });
 });

@@ -16,8 +16,7 @@ import {
 } from '../../src/tokens/tokens.ts';
 import { atTime } from '../support/at-time.ts';
 import { botId } from '../support/sample.ts';
-import { FileRef } from '../support/file-ref.ts';
-import { BrokenRef, localTokens, newPlace, open, type Place } from '../support/place.ts';
+import { localTokens, MemoryRef, newPlace, noGit, open, type Place } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
@@ -41,19 +40,19 @@ describe('a token', () => {
 
   it('is in the state ref before it is given, as a digest', async () => {
     const { place, tokens, token } = await withToken();
-    const [commit] = place.ref.history();
+    const [commit] = place.ref.history;
     strictEqual(commit?.subject, `Issue a token to ${homer}, by user marge`);
     ok(!JSON.stringify(commit.files).includes(token));
     strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'valid');
     await tokens.revokeToken(homer, 'user marge');
-    strictEqual(place.ref.history().at(-1)?.subject, `Revoke the token of ${homer}, by user marge`);
+    strictEqual(place.ref.history.at(-1)?.subject, `Revoke the token of ${homer}, by user marge`);
     strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
   });
 
   it('of each of several bots is revoked in one commit, whose subject is one line', async () => {
     const { place, tokens } = await withToken();
     await tokens.issueToken(marge, 'user marge\nSigned-off-by: Homer');
-    const subject = (): string | undefined => place.ref.history().at(-1)?.subject;
+    const subject = (): string | undefined => place.ref.history.at(-1)?.subject;
     strictEqual(subject(), `Issue a token to ${marge}, by user marge Signed-off-by: Homer`);
     const ids = [homer, botId('7'), marge];
     deepStrictEqual(await revokeTokens(otherProcess(place), ids, byMarge), [homer, marge]);
@@ -118,11 +117,8 @@ describe('a token', () => {
   });
 
   it('that cannot be committed is not given, and the one before goes on', async () => {
-    const place = newPlace();
-    const ref = new BrokenRef(place.refPath);
-    ref.broken = false;
-    const { tokens, token } = await withToken(place, ref);
-    ref.broken = true;
+    const { place, tokens, token } = await withToken();
+    place.ref.failure = noGit;
     const refusal = { code: 'write-failed', message: /git is not there/ };
     await rejects(tokens.issueToken(homer, 'user marge'), refusal);
     await rejects(tokens.revokeToken(homer, 'user marge'), isUnavailable);
@@ -130,16 +126,13 @@ describe('a token', () => {
   });
 
   it('cannot be checked while the ref moved and cannot be read', async () => {
-    const place = newPlace();
-    const ref = new BrokenRef(place.refPath);
-    ref.broken = false;
-    const { tokens, token } = await withToken(place, ref);
+    const { place, tokens, token } = await withToken();
     await tokens.checkToken(homer, token);
     await revokeToken(otherProcess(place), homer, byMarge);
-    ref.broken = true;
+    place.ref.failure = noGit;
     await setTimeout(6);
     await rejects(tokens.checkToken(homer, token), isUnavailable);
-    ref.broken = false;
+    place.ref.failure = undefined;
     strictEqual(await tokens.checkToken(homer, token), 'unknown');
   });
 });
@@ -301,16 +294,14 @@ function countTimers(): number {
 }
 
 /** A store in which the bot has a token. */
-async function withToken(
-  place = newPlace(),
-  ref: FileRef = place.ref,
-): Promise<{ place: Place; store: StateStore; tokens: Tokens; token: Token }> {
-  const store = await open(place, { ref });
+async function withToken(): Promise<{ place: Place; store: StateStore; tokens: Tokens; token: Token }> {
+  const place = newPlace();
+  const store = await open(place);
   const tokens = localTokens(store);
   const { result: token } = await tokens.issueToken(homer, 'user marge');
   return { place, store, tokens, token };
 }
 
-function otherProcess({ refPath }: Place): CommittedState {
-  return new CommittedState(new FileRef(refPath), silentLog);
+function otherProcess({ ref }: Place): CommittedState {
+  return new CommittedState(new MemoryRef(ref.history), silentLog);
 }
