@@ -8,7 +8,8 @@ import { BotshelfError } from '../../src/lib/errors.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
-import { crashed, localTokens, newPlace, noGit, open, type Place, until } from '../support/place.ts';
+import { eventually } from '../support/eventually.ts';
+import { crashed, localTokens, newPlace, noGit, open, type Place } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
@@ -107,7 +108,7 @@ describe('a checkpoint', () => {
     const place = newPlace();
     const store = await open(place);
     await store.setCount(homer, 1);
-    await until(() => place.ref.history.length === 1);
+    await eventually(() => place.ref.history.length === 1);
     for (let count = 2; count < 9; count++) await store.setCount(homer, count);
     await store.setCount(marge, 1);
     strictEqual(place.ref.history.length, 1);
@@ -135,7 +136,7 @@ describe('a checkpoint', () => {
         return await commit(...args);
       };
       await store.setCount(homer, 1);
-      await until(() => Object.keys(place.ref.history.at(-1)?.files ?? {}).length === 2);
+      await eventually(() => Object.keys(place.ref.history.at(-1)?.files ?? {}).length === 2);
     }
   });
 
@@ -143,7 +144,7 @@ describe('a checkpoint', () => {
     const place = newPlace();
     const store = await open(place);
     await store.setCount(homer, 1);
-    await until(() => readdirSync(place.folder).length === 0);
+    await eventually(() => readdirSync(place.folder).length === 0);
     const crashes: Place[] = [];
     const commit = place.ref.commit.bind(place.ref);
     place.ref.commit = async (...args) => {
@@ -170,7 +171,7 @@ describe('a checkpoint', () => {
     place.ref.failure = undefined;
     strictEqual(readdirSync(place.folder).length, 1);
     await open(place);
-    await until(() => readdirSync(place.folder).length === 0);
+    await eventually(() => readdirSync(place.folder).length === 0);
     strictEqual(place.ref.history.length, 1);
   });
 
@@ -188,7 +189,7 @@ describe('a checkpoint', () => {
       ['git is not there: install it'],
     );
     place.ref.failure = undefined;
-    await until(() => store.failures().length === 0);
+    await eventually(() => store.failures().length === 0);
     strictEqual(place.ref.history.length, 1);
     deepStrictEqual(readdirSync(place.folder), []);
     deepStrictEqual(log.lines, [

@@ -1,11 +1,11 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent } from 'node:http';
 import { Router } from '@koa/router';
 import { addHookRoute } from '../../src/http/api/hook-route.ts';
 import { RateLimit } from '../../src/http/limits.ts';
 import { serveHandler } from '../support/handler.ts';
+import { sendRaw } from '../support/raw-request.ts';
 import type { Target } from './fuzzer.ts';
 import { jsonWords, split } from './words.ts';
 
@@ -72,10 +72,8 @@ export async function openWebhook(): Promise<Target> {
       );
       const call = async (): Promise<number> => {
         isTaken = false;
-        const sent = request({ port, method: 'POST', path: '/hooks/push', agent, headers }).end(body);
-        const [response] = (await once(sent, 'response')) as [IncomingMessage];
-        await response.toArray();
-        return response.statusCode ?? 0;
+        const address = `http://127.0.0.1:${port}`;
+        return (await sendRaw(address, '/hooks/push', { method: 'POST', agent, headers }, body)).status;
       };
       const status = await call();
       strictEqual(status === 202, isTaken);

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { silentLog } from '../../src/lib/log.ts';
 import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
 import { isDayPath, mergeDays, parseDayPath } from '../../src/counts/state.ts';
@@ -47,10 +46,6 @@ export async function open(
 /** The tokens in a store, with no other machine. */
 export function localTokens(store: StateStore): Tokens {
   return new Tokens(store, null, silentLog);
-}
-
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(5);
 }
 
 /** A failure of a ref. */

@@ -8,13 +8,14 @@ export interface RawResponse {
   readonly body: Buffer;
 }
 
-/** Sends a request without a body as it is: the path untouched, no headers of its own, and no redirect followed. */
+/** Sends a request as it is: the path untouched, no headers of its own, and no redirect followed. */
 export async function sendRaw(
   address: string,
   path: string,
-  options: Pick<RequestOptions, 'method' | 'headers' | 'localAddress'> = {},
+  options: Pick<RequestOptions, 'agent' | 'method' | 'headers' | 'localAddress'> = {},
+  sentBody?: Buffer,
 ): Promise<RawResponse> {
-  const sent = request(address, { path, ...options }).end();
+  const sent = request(address, { path, ...options }).end(sentBody);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const body = Buffer.concat((await response.toArray()) as Buffer[]);
   return { status: response.statusCode ?? 0, headers: response.headers, body };

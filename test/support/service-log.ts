@@ -1,16 +1,16 @@
 /** The log of a service, and the lines that a test expects. */
 export class ServiceLog {
-  readonly #lines: string[] = [];
+  #text = '';
   readonly #allowed: RegExp[] = [];
   readonly #expected: RegExp[] = [];
   readonly #reported = new Set<string>();
 
   add(line: string): void {
-    this.#lines.push(line);
+    this.#text += `${line}\n`;
   }
 
   get text(): string {
-    return this.#lines.join('\n');
+    return this.#text.trimEnd();
   }
 
   /** A warning or an error that matches may be logged. */
@@ -40,7 +40,7 @@ export class ServiceLog {
   }
 
   #complaints(): string[] {
-    return this.#lines.filter(isComplaint);
+    return this.#text.split('\n').filter((line) => line !== '' && isComplaint(line));
   }
 }
 
