@@ -1,22 +1,17 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageFolder, readPackageFile } from './support/package-files.ts';
 
-const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
-const src = fileURLToPath(new URL('./src/', import.meta.resolve('#package')));
+const src = join(packageFolder, 'src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 
-const architecture = read('ARCHITECTURE.md');
+const architecture = readPackageFile('ARCHITECTURE.md');
 /** The order of the rooms, as ARCHITECTURE.md has it, with src/ itself as the last. */
 const rooms = orderIn(architecture);
 
-function read(path: string): string {
-  return readFileSync(join(top, path), 'utf8');
-}
-
 function textOf(file: string): string {
-  return read(join('src', file));
+  return readPackageFile(join('src', file));
 }
 
 function expectNone(found: readonly string[]): void {
@@ -68,8 +63,8 @@ describe('the tree of src/', () => {
   });
 
   it('exports no function, class or value that nothing but tests uses', () => {
-    const benches = readdirSync(join(top, 'bench')).filter((name) => name.endsWith('.ts'));
-    const texts = [...files.map(textOf), ...benches.map((name) => read(join('bench', name)))];
+    const benches = readdirSync(join(packageFolder, 'bench')).filter((name) => name.endsWith('.ts'));
+    const texts = [...files.map(textOf), ...benches.map((name) => readPackageFile(join('bench', name)))];
     const uses = new Map<string, number>();
     for (const text of texts)
       for (const [word] of text.matchAll(/\w+/g)) uses.set(word, (uses.get(word) ?? 0) + 1);
@@ -90,7 +85,7 @@ describe('the tree of src/', () => {
 
 describe('the tree of test/', () => {
   it('has its units in folders of the names that src/ has', () => {
-    const tests = readdirSync(join(top, 'test'), { recursive: true, encoding: 'utf8' })
+    const tests = readdirSync(join(packageFolder, 'test'), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.test\.tsx?$/.test(name) && !name.includes('node_modules'))
       .map(dirname)
       .filter((folder) => !/^(?:scenarios|support|bench|fuzz|process|browser|verify)(?:\/|$)/.test(folder));
@@ -99,13 +94,17 @@ describe('the tree of test/', () => {
 });
 
 describe('the documents about the tree', () => {
-  const decisions = readdirSync(join(top, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
+  const decisions = readdirSync(join(packageFolder, 'docs/decisions')).map(
+    (name) => `docs/decisions/${name}`,
+  );
 
   const docs = ['developing', 'dependencies', 'owners'].map((name) => `docs/${name}.md`);
   for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...docs, ...decisions])
     it(`name no file and no folder that does not exist: ${document}`, () => {
       expectNone(
-        pathsIn(document).filter((path) => !existsSync(join(src, path)) && !existsSync(join(top, path))),
+        pathsIn(document).filter(
+          (path) => !existsSync(join(src, path)) && !existsSync(join(packageFolder, path)),
+        ),
       );
     });
 
@@ -116,7 +115,7 @@ describe('the documents about the tree', () => {
   });
 
   it('have every decision in the index by room', () => {
-    const index = read('docs/developing.md');
+    const index = readPackageFile('docs/developing.md');
     const numbered = decisions.filter((path) => /\/\d/.test(path));
     expectNone(numbered.filter((path) => !index.includes(path.replace('docs/', ']('))));
   });
@@ -131,16 +130,18 @@ describe('the documents about the tree', () => {
 describe('the documents', () => {
   const folders = ['.github', 'bench', 'catalogue-template', 'clients', 'docs', 'scripts', 'src'].flatMap(
     (folder) =>
-      readdirSync(join(top, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+      readdirSync(join(packageFolder, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(folder, name),
+      ),
   );
-  const documents = [...readdirSync(top), ...folders].filter((path) => path.endsWith('.md'));
+  const documents = [...readdirSync(packageFolder), ...folders].filter((path) => path.endsWith('.md'));
 
   it('have no table that is wider than 120 columns, so that they can be read in a terminal, but for measurements', () => {
     ok(documents.length > 25);
     const wide = documents
       .filter((path) => !['docs/benchmarks.md', 'docs/scale.md'].includes(path))
       .flatMap((path) =>
-        read(path)
+        readPackageFile(path)
           .split('\n')
           .flatMap((line, i) => (/^\s*\|/.test(line) && line.length > 120 ? [`${path}:${i + 1}`] : [])),
       );
@@ -148,7 +149,7 @@ describe('the documents', () => {
   });
 
   it('begin with a README of at most 80 lines, which has the commands of the service and of the tests', () => {
-    const lines = read('README.md').split('\n');
+    const lines = readPackageFile('README.md').split('\n');
     ok(lines.length <= 81);
     for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) ok(lines.includes(command));
   });
@@ -159,7 +160,7 @@ describe('the documents', () => {
     const texts = [...documents, ...folders].filter((path) => /\.(?:md|ya?ml|tsx?|json|py)$/.test(path));
     expectNone(
       texts.filter((path) => {
-        const text = read(path);
+        const text = readPackageFile(path);
         // Where nothing is installed, `npx botshelf` asks npm for that name, too.
         return bare.test(text) || /npx botshelf/.test(text);
       }),
@@ -168,11 +169,13 @@ describe('the documents', () => {
 
   it('have no comment in a shell block, because an interactive zsh takes it for arguments', () => {
     const blocks = documents.flatMap((path) =>
-      [...read(path).matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm)].map(([, , language = '', text = '']) => ({
-        path,
-        language,
-        text,
-      })),
+      [...readPackageFile(path).matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm)].map(
+        ([, , language = '', text = '']) => ({
+          path,
+          language,
+          text,
+        }),
+      ),
     );
     const shell = blocks.filter(({ language, text }) =>
       language === ''
@@ -187,14 +190,14 @@ describe('the documents', () => {
 describe('the libraries', () => {
   const owners = new Map(
     [
-      ...read('docs/dependencies.md')
+      ...readPackageFile('docs/dependencies.md')
         .replaceAll(/\n {2}/g, ' ')
         .matchAll(/^- `([\w.@/-]+)` \([^)]*\) in ((?:`[^`]+`(?:, )?)+):/gm),
     ].map(([, name = '', paths = '']) => [name, paths.replaceAll('`', '').split(', ')] as const),
   );
 
   it('are all in docs/dependencies.md', () => {
-    const { dependencies } = JSON.parse(read('package.json')) as {
+    const { dependencies } = JSON.parse(readPackageFile('package.json')) as {
       readonly dependencies: Readonly<Record<string, string>>;
     };
     expectNone(Object.keys(dependencies).filter((name) => !owners.has(name)));
@@ -213,7 +216,7 @@ describe('the libraries', () => {
 
 /** The files and folders that a document names in `code`; not those that only a running service makes. */
 function pathsIn(document: string): string[] {
-  return namesIn(read(document), /`([^`\n]+)`/g)
+  return namesIn(readPackageFile(document), /`([^`\n]+)`/g)
     .filter((text) => /^[\w.-]+(?:\/[\w.-]+)*(?:\/|\.(?:tsx?|js|md))$/.test(text))
     .filter((path) => !/^(?:var|botshelf\.lock|\.forgejo)\/|^(?:highlight|ipaddr)\.js$/.test(path));
 }

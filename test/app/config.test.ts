@@ -1,16 +1,15 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConfigError, readConfig } from '../../src/app/config.ts';
 import { isSecureOrigin } from '../../src/login/session.ts';
 import { botshelf } from '../support/command-line.ts';
 import { readCases } from '../support/fixture-lines.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { readPackageFile } from '../support/package-files.ts';
 
-const list = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
-const documented = readFileSync(list, 'utf8').match(/(?<=^- `)BOTSHELF_\w+/gm) ?? [];
+const documented = readPackageFile('docs/configuration.md').match(/(?<=^- `)BOTSHELF_\w+/gm) ?? [];
 
 describe('a setting that cannot be used', () => {
   for (const { input, expected } of readCases('config-faults'))

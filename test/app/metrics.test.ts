@@ -1,8 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
-import { packageFolder } from '../support/clone.ts';
+import { readPackageFile } from '../support/package-files.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -21,10 +19,6 @@ interface Dashboard {
 }
 
 /** Returns the text of a file of docs/. */
-function textOf(name: string): string {
-  return readFileSync(join(packageFolder, 'docs', name), 'utf8');
-}
-
 const homer = '190519304972663312';
 
 describe('/metrics', () => {
@@ -92,10 +86,10 @@ describe('/metrics', () => {
   });
 
   describe('as the dashboard and the alerts use it', () => {
-    const dashboard = textOf('dashboard.json');
-    const alerts = (parseYaml(textOf('alerts.yml')) as { groups: { rules: AlertRule[] }[] }).groups.flatMap(
-      ({ rules }) => rules,
-    );
+    const dashboard = readPackageFile('docs/dashboard.json');
+    const alerts = (
+      parseYaml(readPackageFile('docs/alerts.yml')) as { groups: { rules: AlertRule[] }[] }
+    ).groups.flatMap(({ rules }) => rules);
     const { panels, templating } = JSON.parse(dashboard) as Dashboard;
     const expressions = [
       ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
@@ -132,7 +126,7 @@ describe('/metrics', () => {
     });
 
     it('is explained, each metric of its own', async () => {
-      const text = textOf('metrics.md');
+      const text = readPackageFile('docs/metrics.md');
       const names = [...(await metrics()).keys()].map((sample) => sample.replace(/\{.*/, ''));
       const own = names
         .filter((name) => name.startsWith('botshelf_'))

@@ -1,6 +1,4 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import {
   atMost,
   formatGrowth,
@@ -11,6 +9,7 @@ import {
   milliseconds,
   percentile,
 } from '../../bench/rows.ts';
+import { readPackageFile } from '../support/package-files.ts';
 
 /** Returns the texts between the bars of a row of a table, which the formatter pads with blanks. */
 function cellsOf(row: string): string[] {
@@ -22,8 +21,7 @@ function cellsOf(row: string): string[] {
 
 describe('what npm run bench prints', () => {
   it('is the table of docs/benchmarks.md, so that it can be pasted', () => {
-    const file = fileURLToPath(new URL('docs/benchmarks.md', import.meta.resolve('#package')));
-    const [first = '', , ...rows] = readFileSync(file, 'utf8').match(/^\|.*\|$/gm) ?? [];
+    const [first = '', , ...rows] = readPackageFile('docs/benchmarks.md').match(/^\|.*\|$/gm) ?? [];
     deepStrictEqual(cellsOf(first), cellsOf(heading.split('\n')[0] ?? ''));
     ok(rows.length > 40);
     for (const cells of rows.map(cellsOf)) {

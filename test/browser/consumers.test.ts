@@ -1,10 +1,8 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openBrowserPage } from '../support/browser.ts';
-import { packageFolder } from '../support/clone.ts';
+import { readPackageFile } from '../support/package-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFaultyProxy } from '../support/faulty-proxy.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
@@ -16,7 +14,7 @@ import { needs } from '../support/tools.ts';
 
 // docs.test.ts runs the shell commands of this document, and document-programs.test.ts its programs, too.
 describe('docs/consumers.md', function () {
-  const text = readFileSync(join(packageFolder, 'docs/consumers.md'), 'utf8');
+  const text = readPackageFile('docs/consumers.md');
   let service: LocalService;
   let root: string;
 

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeInstanceLock } from '../../src/git/branch/instance-lock.ts';
 import { readCases } from '../support/fixture-lines.ts';
@@ -8,6 +8,7 @@ import { botshelf } from '../support/command-line.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { homerKeys, mainPage, pagePath, translation } from '../support/sample.ts';
 import { tempFolder, writeFiles } from '../support/temp-folder.ts';
+import { readPackageFile } from '../support/package-files.ts';
 
 /** A catalogue without bots. */
 function catalogue(files: Readonly<Record<string, string>> = {}): TestRepository {
@@ -322,7 +323,7 @@ describe('a suggested mapping that nobody has edited', () => {
 });
 
 describe('the document about lists', () => {
-  const text = readFileSync(new URL('docs/import.md', import.meta.resolve('#package')), 'utf8');
+  const text = readPackageFile('docs/import.md');
 
   it('has examples that print what it says', async () => {
     const folder = tempFolder();

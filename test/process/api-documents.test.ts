@@ -14,7 +14,7 @@ import {
   listExamples,
   type Problem,
 } from '../support/api-guide.ts';
-import { packageFolder } from '../support/clone.ts';
+import { packageFolder } from '../support/package-files.ts';
 import { commitCounts } from '../support/counts.ts';
 import { eventually } from '../support/eventually.ts';
 import { withProposals } from '../support/replica.ts';

@@ -4,7 +4,7 @@ import { chmodSync, cpSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { mainFile } from '../support/command-line.ts';
-import { packageFolder } from '../support/clone.ts';
+import { readPackageFile } from '../support/package-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestServiceProcess, type TestServiceProcess } from '../support/service.ts';
@@ -47,7 +47,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
 
   /** The commands of the document's section "Backups": to make one, and to restore it. */
   const [backUp = '', restore = ''] = (() => {
-    const text = readFileSync(join(packageFolder, 'docs/production.md'), 'utf8');
+    const text = readPackageFile('docs/production.md');
     const section = text.slice(text.indexOf('\n## Backups'), text.indexOf('\n## How large'));
     return [...section.matchAll(/^```console\n(sudo [^]*?)^```$/gm)].map(([, block = '']) => block);
   })();

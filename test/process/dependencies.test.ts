@@ -1,8 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageFolder } from '../support/clone.ts';
+import { packageFolder, readPackageFile } from '../support/package-files.ts';
 
 interface Manifest {
   readonly version: string;
@@ -18,7 +18,7 @@ interface LockedPackage {
   readonly link?: boolean;
 }
 
-const read = (path: string): unknown => JSON.parse(readFileSync(join(packageFolder, path), 'utf8'));
+const read = (path: string): unknown => JSON.parse(readPackageFile(path));
 const manifest = read('package.json') as Manifest;
 const { packages } = read('package-lock.json') as { packages: Readonly<Record<string, LockedPackage>> };
 
@@ -32,7 +32,7 @@ const licences = 'MIT ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 BlueOak-1.0.
 const allowed = new Set(licences.split(' '));
 
 describe('docs/dependencies.md', () => {
-  const text = readFileSync(join(packageFolder, 'docs/dependencies.md'), 'utf8').replaceAll('\n  ', ' ');
+  const text = readPackageFile('docs/dependencies.md').replaceAll('\n  ', ' ');
   const [service = '', development = ''] = text.split(/^## /m).slice(1);
 
   it('says of each library of package.json what it is for and its licence, and of no other', () => {

@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cloneOfPackage, packageFolder } from '../support/clone.ts';
+import { cloneOfPackage } from '../support/clone.ts';
+import { packageFolder, readPackageFile } from '../support/package-files.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { type Ran, runScript } from '../support/script.ts';
@@ -25,12 +26,8 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 
-function textOf(page: string): string {
-  return readFileSync(join(packageFolder, page), 'utf8');
-}
-
 function shellBlocks(page: string): Block[] {
-  const text = textOf(page);
+  const text = readPackageFile(page);
   return [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map((match) => ({
     place: `${page}:${text.slice(0, match.index).split('\n').length}`,
     text: match[1] ?? '',
@@ -115,9 +112,9 @@ describe('the documents', function () {
   });
 
   it('name scripts of package.json only, and give options to none where npm keeps them to itself', () => {
-    const { scripts } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as Package;
+    const { scripts } = JSON.parse(readPackageFile('package.json')) as Package;
     const wrong = [...pages, 'docs/decisions/007-git-runs-from-a-small-process.md'].flatMap((page) =>
-      [...textOf(page).matchAll(/npm run (?:-s |--silent )?([\w-]+)([^\n`|&]*)/g)]
+      [...readPackageFile(page).matchAll(/npm run (?:-s |--silent )?([\w-]+)([^\n`|&]*)/g)]
         .filter(([, name = '', rest = '']) => !(name in scripts) || /^ (?!-- ).*--/.test(rest))
         .map(([text]) => `${page}: ${text}`),
     );

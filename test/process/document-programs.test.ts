@@ -1,8 +1,8 @@
 import { fail, match, strictEqual } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageFolder } from '../support/clone.ts';
+import { readPackageFile } from '../support/package-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
@@ -106,7 +106,7 @@ describe('the programs of the documents', () => {
     });
 
     it('retry with curl: README.md, docs/api.md, docs/consumers.md @long', async () => {
-      const texts = ['README', 'docs/api', 'docs/consumers'].map(textOf).join('\n');
+      const texts = ['README.md', 'docs/api.md', 'docs/consumers.md'].map(readPackageFile).join('\n');
       const commands = [...texts.matchAll(/^(?:\$ )?(curl (?:.*\\\n)*.*)$/gm)].map(([, text = '']) => text);
       const retried = commands.filter((command) => command.includes(' --retry '));
       strictEqual(retried.length, 4);
@@ -150,13 +150,11 @@ function atProxy(code: string, { address }: FaultyProxy): string {
   return code.replaceAll(/(http:\/\/)?localhost:8080/g, address).replaceAll('190519304972663312', '8');
 }
 
-function textOf(document: string): string {
-  return readFileSync(join(packageFolder, `${document}.md`), 'utf8');
-}
-
 function codeOf({ document, language, number }: Program): string {
   const codes = [
-    ...textOf(`docs/${document}`).matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm')),
+    ...readPackageFile(`docs/${document}.md`).matchAll(
+      new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'),
+    ),
   ];
   return (codes[number]?.[1] ?? '').replace(/seconds = \d+/, 'seconds = 0.1');
 }

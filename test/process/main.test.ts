@@ -1,16 +1,13 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
+import { packageFolder, readPackageFile } from '../support/package-files.ts';
 
 describe('botshelf in a process of its own', () => {
   it('alone reads the file of --env-file, which may be a pipe', () => {
     const run = (command: string): ReturnType<typeof spawnSync> =>
       spawnSync('sh', ['-c', command], {
-        cwd: top,
+        cwd: packageFolder,
         encoding: 'utf8',
         env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}` },
       });
@@ -21,7 +18,7 @@ describe('botshelf in a process of its own', () => {
   });
 
   it('names the Node that it needs on an older one, where it also builds nothing', () => {
-    const { engines, scripts } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as {
+    const { engines, scripts } = JSON.parse(readPackageFile('package.json')) as {
       engines: { node: string };
       scripts: Readonly<Record<string, string>>;
     };
@@ -30,7 +27,7 @@ describe('botshelf in a process of its own', () => {
     const run = (file: string, version: string): unknown[] => {
       const older = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
       const preload = `data:text/javascript,${encodeURIComponent(older)}`;
-      const args = ['--import', preload, join(top, file), '--version'];
+      const args = ['--import', preload, join(packageFolder, file), '--version'];
       const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
       return [status, stdout, stderr];
     };

@@ -15,7 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { cloneOfPackage, packageFolder } from '../support/clone.ts';
+import { cloneOfPackage } from '../support/clone.ts';
+import { packageFolder, readPackageFile } from '../support/package-files.ts';
 import { git } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -195,7 +196,7 @@ describe('the libraries', () => {
 function lockedPackages(): Readonly<
   Record<string, { readonly dev?: boolean; readonly hasInstallScript?: boolean }>
 > {
-  const lock = JSON.parse(readFileSync(join(packageFolder, 'package-lock.json'), 'utf8')) as {
+  const lock = JSON.parse(readPackageFile('package-lock.json')) as {
     packages: ReturnType<typeof lockedPackages>;
   };
   return lock.packages;

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
 import { readConfig } from '../../src/app/config.ts';
-import { packageFolder } from '../support/clone.ts';
+import { packageFolder, readPackageFile } from '../support/package-files.ts';
 import { botshelf } from '../support/command-line.ts';
 import { freePort } from '../support/loopback.ts';
 import { proposalSettings } from '../support/proposals.ts';
@@ -16,13 +16,11 @@ import { startTestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-const textOf = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
-
 /** A container of the compose file. */
 type Container = { environment: Record<string, string>; command: string } & Record<string, unknown>;
 
 describe('the recipes for operators', () => {
-  const { services } = parseYaml(textOf('compose.yaml')) as {
+  const { services } = parseYaml(readPackageFile('compose.yaml')) as {
     services: { botshelf: Container; proxy: Container };
   };
 
@@ -30,7 +28,7 @@ describe('the recipes for operators', () => {
     const documents = readdirSync(join(packageFolder, 'docs'))
       .filter((name) => /\.(?:md|service)$/.test(name))
       .map((name) => `docs/${name}`);
-    const texts = ['README.md', 'Containerfile', 'compose.yaml', ...documents].map(textOf);
+    const texts = ['README.md', 'Containerfile', 'compose.yaml', ...documents].map(readPackageFile);
     const names = new Set(texts.join('\n').match(/\bBOTSHELF_[A-Z_]*[A-Z]\b/g));
     ok(names.size > 20);
     // The first is of compose.yaml alone, the second the beginning of several names.
@@ -42,7 +40,7 @@ describe('the recipes for operators', () => {
     interface Workflow {
       readonly jobs: { readonly page: { readonly steps: readonly { readonly run?: string }[] } };
     }
-    const { jobs } = parseYaml(textOf('docs/put-page.yml')) as Workflow;
+    const { jobs } = parseYaml(readPackageFile('docs/put-page.yml')) as Workflow;
     const script = jobs.page.steps.flatMap(({ run = [] }) => run).join('');
     const repository = testRepository({ [pagePath('1')]: mainPage(), 'botshelf.json': proposalSettings });
     const { address } = await startTestService({}, { root: repository.folder, env: withProposals });
@@ -63,7 +61,7 @@ describe('the recipes for operators', () => {
   });
 
   it('have a container of Node 26 that is not root and writes to its volumes only', () => {
-    const container = textOf('Containerfile');
+    const container = readPackageFile('Containerfile');
     match(container, /^ARG BASE=docker\.io\/library\/node:26\.\d+\.\d+-alpine(?:@sha256:[\da-f]{64})?$/m);
     deepStrictEqual(container.match(/^FROM \S+/gm), ['FROM ${BASE}', 'FROM ${BASE}']);
     match(container, /^USER (?!0:|root)\d+:\d+$/m);
@@ -74,7 +72,7 @@ describe('the recipes for operators', () => {
   });
 
   it('have a container whose check asks the port that the probes are on', async () => {
-    const [, check = ''] = /^HEALTHCHECK .* CMD (wget .+)$/m.exec(textOf('Containerfile')) ?? [];
+    const [, check = ''] = /^HEALTHCHECK .* CMD (wget .+)$/m.exec(readPackageFile('Containerfile')) ?? [];
     const run = async (env: NodeJS.ProcessEnv): Promise<unknown> =>
       await promisify(execFile)('sh', ['-c', check], { env: { PATH: process.env['PATH'], ...env } });
     const [PORT, probePort] = [String(await freePort()), String(await freePort())];
@@ -93,7 +91,7 @@ describe('the recipes for operators', () => {
   });
 
   it('have a unit that systemd starts again every ten seconds, whatever it ended with and however often', () => {
-    const [, unit = '', service = ''] = textOf('docs/botshelf.service').split(/^\[\w+\]$/m);
+    const [, unit = '', service = ''] = readPackageFile('docs/botshelf.service').split(/^\[\w+\]$/m);
     match(unit, /^StartLimitIntervalSec=0$/m);
     match(service, /^Type=notify$/m);
     match(service, /^Restart=on-failure\nRestartSec=10$/m);
@@ -101,32 +99,32 @@ describe('the recipes for operators', () => {
   });
 
   it('have a unit that makes a backup, and a timer for it', async () => {
-    const unit = textOf('docs/botshelf-backup.service');
+    const unit = readPackageFile('docs/botshelf-backup.service');
     const [, command = ''] = /^ExecStart=\/usr\/local\/bin\/botshelf (.+)$/m.exec(unit) ?? [];
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const args = command.replace('/srv/botshelf', tempFolder()).split(' ');
     const { code, stdout, stderr } = await botshelf(folder, args);
     deepStrictEqual([code, stderr], [0, '']);
     match(stdout, / has a backup, /);
-    match(textOf('docs/botshelf-backup.timer'), /^OnCalendar=hourly$/m);
+    match(readPackageFile('docs/botshelf-backup.timer'), /^OnCalendar=hourly$/m);
   });
 });
 
 describe('the workflows of the project', () => {
   it('run the tests on the oldest Node that works, the recommended ones and those between', () => {
-    const { jobs } = parseYaml(textOf('.github/workflows/ci.yml')) as {
+    const { jobs } = parseYaml(readPackageFile('.github/workflows/ci.yml')) as {
       jobs: { test: { strategy: { matrix: { node: number[] } } } };
     };
     deepStrictEqual(jobs.test.strategy.matrix.node, [20, 22, 24, 26]);
-    const { engines } = JSON.parse(textOf('package.json')) as { engines: { node: string } };
+    const { engines } = JSON.parse(readPackageFile('package.json')) as { engines: { node: string } };
     deepStrictEqual(engines.node, '>=20.19');
     for (const document of ['README.md', 'docs/production.md'])
-      match(textOf(document), /Node(?:\.js)? 24 or 26/);
+      match(readPackageFile(document), /Node(?:\.js)? 24 or 26/);
   });
 
   it('allow the user namespaces that tests need, wherever they run these', () => {
     for (const name of readdirSync(join(packageFolder, '.github/workflows'))) {
-      const [before, ...runs] = textOf(`.github/workflows/${name}`).split('- run: .ci/run');
+      const [before, ...runs] = readPackageFile(`.github/workflows/${name}`).split('- run: .ci/run');
       const allowed = before?.includes('kernel.apparmor_restrict_unprivileged_userns=0');
       deepStrictEqual([name, runs.length === 0 || allowed], [name, true]);
     }
@@ -143,7 +141,7 @@ describe('the workflows of the project', () => {
     ...readdirSync(join(packageFolder, '.github/workflows')).map((name) => `.github/workflows/${name}`),
   ];
   const jobsOf = (name: string): [string, Job][] => {
-    const { permissions, jobs } = parseYaml(textOf(name)) as {
+    const { permissions, jobs } = parseYaml(readPackageFile(name)) as {
       permissions: unknown;
       jobs: Record<string, Job>;
     };
@@ -199,7 +197,7 @@ describe('the workflows of the project', () => {
     execFileSync('bash', ['-e', '-c', naming], { cwd, env: { ...process.env, ...env } });
     for (const path of manifests) {
       const repository = { type: 'git', url: 'git+https://git.example.org/people/botshelf.git' };
-      const before = JSON.parse(textOf(path)) as object;
+      const before = JSON.parse(readPackageFile(path)) as object;
       deepStrictEqual(JSON.parse(readFileSync(join(cwd, path), 'utf8')), { ...before, repository });
     }
   });

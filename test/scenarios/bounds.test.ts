@@ -1,14 +1,13 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-
-const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
+import { packageFolder, readPackageFile } from '../support/package-files.ts';
 
 /** An item of `docs/bounds.md`: its figures, in the order of the places in `src/` that have them, and its tests. */
 interface Item {
@@ -21,7 +20,7 @@ interface Item {
 /** The places and tests of each item, in the order of the document. */
 const listed = readEntries('bounds');
 
-const items = [...readFileSync(`${top}docs/bounds.md`, 'utf8').matchAll(/^- (.+?):(.+(?:\n {2}.+)*)$/gm)].map(
+const items = [...readPackageFile('docs/bounds.md').matchAll(/^- (.+?):(.+(?:\n {2}.+)*)$/gm)].map(
   ([, name = '', text = ''], i): Item => {
     const [, ...spans] = listed[i] ?? [];
     return {
@@ -80,7 +79,8 @@ describe('the bounds of docs/bounds.md', () => {
         : tests.filter((test) => {
             const [file = '', name = ''] = test.split(' › ');
             return (
-              !existsSync(`${top}test/${file}`) || !readFileSync(`${top}test/${file}`, 'utf8').includes(name)
+              !existsSync(join(packageFolder, 'test', file)) ||
+              !readPackageFile(`test/${file}`).includes(name)
             );
           }),
     );
@@ -89,11 +89,11 @@ describe('the bounds of docs/bounds.md', () => {
 
   it('are all that src/ has', () => {
     const named = new Set([...items.flatMap(({ places }) => places), ...others]);
-    const files = readdirSync(`${top}src`, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /\.tsx?$/.test(name),
+    const files = readdirSync(join(packageFolder, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+      (name) => /\.tsx?$/.test(name),
     );
     const found = files.flatMap((file) => {
-      const text = readFileSync(`${top}src/${file}`, 'utf8');
+      const text = readPackageFile(`src/${file}`);
       return limits.flatMap((limit) => [...text.matchAll(limit)].map(([, name]) => `${file} ${name}`));
     });
     ok(found.length > 200);
@@ -233,7 +233,7 @@ describe('a service at its bounds', () => {
 
 /** Reads the entries of a fixture: a line, and the lines below it that begin with two spaces. */
 function readEntries(name: string): string[][] {
-  return readFileSync(`${top}test/fixtures/${name}.txt`, 'utf8')
+  return readPackageFile(`test/fixtures/${name}.txt`)
     .trim()
     .split(/\n(?! )/)
     .map((entry) => entry.split('\n  '));
@@ -241,7 +241,7 @@ function readEntries(name: string): string[][] {
 
 /** Returns the number that a name has in a file of src/. */
 function findValue(file: string, name: string): number | undefined {
-  const text = readFileSync(`${top}src/${file}`, 'utf8');
+  const text = readPackageFile(`src/${file}`);
   const escaped = name.replaceAll(/[^\w]/g, String.raw`\$&`);
   const [, product] =
     new RegExp(String.raw`(?<!\w)${escaped}(?:: number)?(?: = |: |\(\s*|, )(${number})`).exec(text) ?? [];

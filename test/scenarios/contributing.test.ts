@@ -1,6 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { defaultCategories, readSchema } from '../../src/bot/schemas.ts';
 import { parsePage } from '../../src/catalogue/page/page.ts';
 import { parseSettings } from '../../src/catalogue/settings/settings.ts';
@@ -9,11 +8,10 @@ import { createFolderSource } from '../../src/check/source.ts';
 import { printReport } from '../../src/commands/check.ts';
 import { pagePath } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-
-const root = fileURLToPath(new URL('.', import.meta.resolve('#package')));
+import { packageFolder, readPackageFile } from '../support/package-files.ts';
 
 describe('CONTRIBUTING.md', () => {
-  const text = readFileSync(`${root}/CONTRIBUTING.md`, 'utf8');
+  const text = readPackageFile('CONTRIBUTING.md');
 
   const blockIn = (heading: string, block: RegExp): string =>
     block.exec(text.slice(text.indexOf(`\n${heading}`)))?.[1] ?? '';
@@ -57,7 +55,7 @@ describe('CONTRIBUTING.md', () => {
 
 describe('docs/settings.md', () => {
   it('explains every key, with an example that keeps every rule', () => {
-    const text = readFileSync(`${root}/docs/settings.md`, 'utf8');
+    const text = readPackageFile('docs/settings.md');
     for (const key of Object.keys(readSchema('settings')['properties'] as object))
       ok(text.includes(`- \`${key}\`: `), key);
     const example = /^```json\n([^]*?)^```$/m.exec(text)?.[1] ?? '';
@@ -67,7 +65,7 @@ describe('docs/settings.md', () => {
 
 describe('the sample catalogue', () => {
   it('keeps every rule', async () => {
-    deepStrictEqual((await checkCatalogue(createFolderSource(root), 'everything')).findings, []);
+    deepStrictEqual((await checkCatalogue(createFolderSource(packageFolder), 'everything')).findings, []);
   });
 
   it('shows every key and every category', () => {
@@ -94,8 +92,8 @@ function keys(): string[] {
 }
 
 function mainPages(): Record<string, unknown>[] {
-  return readdirSync(`${root}/bots`, { recursive: true, encoding: 'utf8' })
+  return readdirSync(`${packageFolder}/bots`, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
-    .map((path) => parsePage(path, readFileSync(`${root}/bots/${path}`)).page?.data ?? {})
+    .map((path) => parsePage(path, readFileSync(`${packageFolder}/bots/${path}`)).page?.data ?? {})
     .filter((data) => 'category' in data);
 }

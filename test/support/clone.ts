@@ -1,11 +1,8 @@
 import { cpSync, symlinkSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, join, relative } from 'node:path';
 import { commitAll } from './command-line.ts';
+import { packageFolder } from './package-files.ts';
 import { tempFolder } from './temp-folder.ts';
-
-/** The folder of this package. */
-export const packageFolder = dirname(fileURLToPath(import.meta.resolve('#package')));
 
 /** A copy of this package in a temp folder, as a person has it after `git clone` and `npm ci`. It is not built. */
 export function cloneOfPackage(): string {

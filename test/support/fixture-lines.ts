@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readPackageFile } from './package-files.ts';
 
 /** The lines of a list in test/fixtures/, without the end of the last one. */
 export function fixtureLines(name: string): string[] {
-  const url = new URL(`./test/fixtures/${name}`, import.meta.resolve('#package'));
-  return readFileSync(url, 'utf8').replace(/\n$/, '').split('\n');
+  return readPackageFile(`test/fixtures/${name}`).replace(/\n$/, '').split('\n');
 }
 
 /** An input and the result that is expected. */

@@ -1,12 +1,12 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/lib/network.ts';
 import { listenOnLoopback } from './loopback.ts';
 import { cleanUp } from './cleanup.ts';
+import { readPackageFile } from './package-files.ts';
 
 /** Responds to a request. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -24,7 +24,7 @@ export interface Site {
 }
 
 /** A key and its self-signed certificate. */
-const pem = readFileSync(new URL('./test/fixtures/images.test.pem', import.meta.resolve('#package')), 'utf8');
+const pem = readPackageFile('test/fixtures/images.test.pem');
 
 /** Starts a site at `host`; 127.0.0.1 stands for the public internet, any other for a private network. */
 export async function startSite(answers: Record<string, Answer> = {}, host = '127.0.0.1'): Promise<Site> {

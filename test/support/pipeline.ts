@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { copyTemplate } from '../../src/commands/init.ts';
 import { type GitHostId, gitHosts } from '../../src/git/hosts.ts';
-import { packageFolder } from './clone.ts';
+import { packageFolder } from './package-files.ts';
 import { mainFile } from './command-line.ts';
 import { repositoryIn, type TestRepository } from './repository.ts';
 import { runSync } from './run-sync.ts';

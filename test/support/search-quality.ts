@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { Category } from '../../schemas/types.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { MutableBotIndex } from '../../src/catalogue/store/bot-store.ts';
 import { noCounts } from './counts.ts';
 import { listsOf } from './lists.ts';
 import { sampleBot } from './sample-bot.ts';
+import { readPackageFile } from './package-files.ts';
 
 /** A query, and what a person who types it wants: bots by id, from 1 (it helps) to 3 (just that). */
 interface JudgedQuery {
@@ -45,7 +45,7 @@ interface InventedBot extends TextsOfBot {
 export async function measureSearchQuality(fixture: 'queries' | 'unseen'): Promise<Quality[]> {
   const bots = new MutableBotIndex();
   const counts = new Map<BotId, number>();
-  const demo = JSON.parse(readFile('assets/demo/bots.json')) as Record<string, DemoBot>;
+  const demo = JSON.parse(readPackageFile('assets/demo/bots.json')) as Record<string, DemoBot>;
   for (const [id, { servers, main, contents }] of Object.entries(demo)) {
     const { category, nsfw, verified } = main;
     const texts = Object.entries(contents).map(
@@ -89,12 +89,8 @@ function sumDiscounted(grades: readonly number[]): number {
 }
 
 function readLines<T>(name: string): T[] {
-  return readFile(`test/fixtures/search/judged-${name}.jsonl`)
+  return readPackageFile(`test/fixtures/search/judged-${name}.jsonl`)
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as T);
-}
-
-function readFile(path: string): string {
-  return readFileSync(new URL(path, import.meta.resolve('#package')), 'utf8');
 }

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientPackages } from '../../../src/desk/account/posting-code.ts';
-import { packageFolder } from '../../support/clone.ts';
+import { packageFolder, readPackageFile } from '../../support/package-files.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
@@ -30,7 +30,7 @@ describe('the packages of the clients', () => {
       const bytes = Buffer.from(await response.arrayBuffer());
       ok(bytes.equals(readFileSync(join(packageFolder, 'dist/packages', name))));
       strictEqual((await fetch(address, { headers: { 'If-None-Match': etag } })).status, 304);
-      const readme = readFileSync(join(packageFolder, 'clients', client, 'README.md'), 'utf8');
+      const readme = readPackageFile(`clients/${client}/README.md`);
       ok(readme.includes(`/clients/${name}`));
     });
 

@@ -1,10 +1,8 @@
 import { match, ok } from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf } from '../../../src/lib/errors.ts';
-import { packageFolder } from '../../support/clone.ts';
+import { readPackageFile } from '../../support/package-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -53,7 +51,7 @@ describe('a library for many lists, with the program in docs/api.md', function (
     client: string,
     condition: (printed: string) => unknown,
   ): Promise<void> => {
-    const guide = readFileSync(join(packageFolder, 'docs/api.md'), 'utf8');
+    const guide = readPackageFile('docs/api.md');
     const blocks = [...guide.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, code = '']) => code);
     const program = blocks.find((code) => code.includes(`from '${library}'`)) ?? '';
     const code = program

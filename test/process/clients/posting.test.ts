@@ -2,7 +2,7 @@ import { deepStrictEqual, fail, match, ok, strictEqual } from 'node:assert/stric
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { packageFolder } from '../../support/clone.ts';
+import { packageFolder } from '../../support/package-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { testRepository } from '../../support/repository.ts';

@@ -15,7 +15,7 @@ import { clientTypesPath, typesFromOpenApi } from '../../../scripts/schema-types
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { clientPackages, createPostingCode } from '../../../src/desk/account/posting-code.ts';
-import { packageFolder } from '../../support/clone.ts';
+import { packageFolder } from '../../support/package-files.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { proposalSettings } from '../../support/proposals.ts';
 import { withProposals } from '../../support/replica.ts';

@@ -7,7 +7,7 @@ import { addCommands } from '../../../src/commands/add-commands.ts';
 import type { DoctorResult } from '../../../src/commands/doctor-results.ts';
 import { parseEnvironmentFile } from '../../../src/lib/setting-reader.ts';
 import { fixtureLines } from '../../support/fixture-lines.ts';
-import { packageFolder } from '../../support/clone.ts';
+import { readPackageFile } from '../../support/package-files.ts';
 import { botshelf } from '../../support/command-line.ts';
 import { startProvider } from '../../support/login-provider.ts';
 import { freePort } from '../../support/loopback.ts';
@@ -34,7 +34,7 @@ function followDocument(
   etc: string,
   more: readonly [from: string, to: string][],
 ): string {
-  const document = readFileSync(join(packageFolder, 'docs/production.md'), 'utf8');
+  const document = readPackageFile('docs/production.md');
   for (const step of done) {
     const [, script = ''] = document.split(`## ${step}\n`)[1]?.split(/^```(?:console)?\n/m) ?? [];
     ok(script.includes('/etc/botshelf/env'), step);

@@ -1,7 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readCases } from '../../support/fixture-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runPipeline } from '../../support/pipeline.ts';
@@ -11,9 +10,8 @@ import { originRemote, startTestService } from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
+import { readPackageFile } from '../../support/package-files.ts';
 
-const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
-const template = join(home, 'catalogue-template');
 const ownersFiles = { github: '.github/CODEOWNERS', gitlab: '.gitlab/CODEOWNERS', forgejo: 'CODEOWNERS' };
 const id = '123456789012345678';
 
@@ -136,7 +134,9 @@ describe('a pull request, from fork to merge', () => {
       strictEqual(code, 2, stderr);
       match(stderr, /^"--upload-pack=touch x" is not the id of a commit: /m);
 
-      origin.commit({ [ownersFiles[host]]: readFileSync(join(template, host, ownersFiles[host])) });
+      origin.commit({
+        [ownersFiles[host]]: readPackageFile(`catalogue-template/${host}/${ownersFiles[host]}`),
+      });
       const refused = runPipeline(host, origin, origin.git('rev-parse', 'HEAD'));
       strictEqual(refused.code, 1, refused.stderr);
       match(refused.stdout, /Put your own names into .*CODEOWNERS: see MAINTAINERS\.md\n$/);
@@ -151,7 +151,7 @@ describe('the workflows of GitHub', () => {
 
   it('run the checker on the base of a pull request', () => {
     for (const file of files) {
-      const text = readFileSync(join(home, file), 'utf8');
+      const text = readPackageFile(file);
       match(text, /^on:\n {2}pull_request:\n\n/m, 'it is never skipped, as it is required');
       match(text, / check --base HEAD --head "\$HEAD_SHA" --fetch origin --format github$/m);
       match(text, /^ {10}ref: refs\/heads\/\$\{\{ github\.event\.pull_request\.base\.ref \}\}$/m);
@@ -167,7 +167,7 @@ describe('the owners of what is no page', () => {
     ['catalogue-template/forgejo/CODEOWNERS', /^!bots\/\.\* @OWNERS$/],
   ] as const)
     it(`have to approve everything but bots/: ${file}`, () => {
-      const rules = readFileSync(join(home, file), 'utf8')
+      const rules = readPackageFile(file)
         .split('\n')
         .filter((line) => line !== '' && !line.startsWith('#'));
       strictEqual(rules.length, wanted.length);
@@ -176,7 +176,7 @@ describe('the owners of what is no page', () => {
 });
 
 describe('the problem matcher', () => {
-  const { problemMatcher } = JSON.parse(readFileSync(join(home, '.github/problem-matcher.json'), 'utf8')) as {
+  const { problemMatcher } = JSON.parse(readPackageFile('.github/problem-matcher.json')) as {
     problemMatcher: { pattern: { regexp: string }[] }[];
   };
   const pattern = new RegExp(problemMatcher[0]?.pattern[0]?.regexp ?? '');

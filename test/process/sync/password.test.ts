@@ -1,7 +1,7 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { packageFolder } from '../../support/clone.ts';
+import { readPackageFile } from '../../support/package-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startGitServer } from '../../support/git-server.ts';
 import { record, remoteFaults } from '../../support/replica.ts';
@@ -18,7 +18,7 @@ describe('a password in .netrc', () => {
     const server = await startGitServer(dirname(shared.folder), ['shared.git']);
     server.login = 'bots:s3cret';
     git('remote', 'set-url', 'origin', `${server.address}/shared.git`);
-    const production = readFileSync(join(packageFolder, 'docs/production.md'), 'utf8');
+    const production = readPackageFile('docs/production.md');
     const [, line = ''] = /^echo (machine .+ password TOKEN) \| install .*\/\.netrc$/m.exec(production) ?? [];
     ok(line !== '');
     const home = tempFolder();

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createPostingCode } from '../../../../src/desk/account/posting-code.ts';
-import { packageFolder } from '../../../support/clone.ts';
+import { packageFolder } from '../../../support/package-files.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { testRepository } from '../../../support/repository.ts';
 import { botId, mainPage, pagePath } from '../../../support/sample.ts';
