@@ -1,5 +1,5 @@
-import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { silentLog } from '../../src/lib/log.ts';
+import { Catalogue } from '../../../../src/catalogue/catalogue.ts';
+import { silentLog } from '../../../../src/lib/log.ts';
 
 // Opens the catalogue of the folder named first and prints what it serves and its status, whenever that is
 // new, for as long as standard input is open.
