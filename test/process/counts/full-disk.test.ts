@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { isUnavailable } from '../../../src/bot/errors.ts';
 import { atTime } from '../../support/at-time.ts';
-import { withFileSizeLimit } from '../../support/file-size-limit.ts';
 import { crashed, newPlace, open } from '../../support/place.ts';
 import { botId } from '../../support/sample.ts';
 
@@ -27,3 +27,15 @@ describe('a count on a full disk', () => {
     strictEqual((await open(crashed(place))).count(homer), 5);
   });
 });
+
+/** Runs `work` while no file of this process may grow past `bytes`: a write fails with EFBIG, as on a full disk. */
+async function withFileSizeLimit<Result>(bytes: number, work: () => Promise<Result>): Promise<Result> {
+  const limit = (size: number | 'unlimited'): void =>
+    void execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${size}:`]);
+  limit(bytes);
+  try {
+    return await work();
+  } finally {
+    limit('unlimited');
+  }
+}
