@@ -1,13 +1,13 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { once } from 'node:events';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { packageFolder, readPackageFile } from '../support/package-files.ts';
+import { openSocket, statusAfter } from '../support/raw-request.ts';
 
 /** An item of `docs/bounds.md`: its figures, in the order of the places in `src/` that have them, and its tests. */
 interface Item {
@@ -192,22 +192,23 @@ describe('a service at its bounds', () => {
   });
 
   it('sends 1,000 streams of changes @long', async () => {
+    const open = async (): Promise<Socket> => await openSocket(service.address);
     const streams = await Promise.all(Array.from({ length: 1000 }, open));
-    const requestOf = (client: number): string =>
-      `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${client}\r\nAccept: text/event-stream\r\n\r\n`;
-    const first = streams.slice(0, 50).map(async (socket) => await firstLine(socket, requestOf(0)));
-    for (const line of await Promise.all(first)) match(line, / 200 /);
-    match(await firstLine(await open(), requestOf(0)), / 429 /);
-    const others = streams
-      .slice(50)
-      .map(async (socket, i) => await firstLine(socket, requestOf(1 + (i % 19))));
-    for (const line of await Promise.all(others)) match(line, / 200 /);
-    const request = requestOf(20);
-    match(await firstLine(await open(), request), / 503 /);
+    const request = async (socket: Socket, client: number): Promise<number> =>
+      await statusAfter(
+        socket,
+        `GET /api/v2/changes HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${client}\r\nAccept: text/event-stream\r\n\r\n`,
+      );
+    const first = streams.slice(0, 50).map(async (socket) => await request(socket, 0));
+    deepStrictEqual(new Set(await Promise.all(first)), new Set([200]));
+    strictEqual(await request(await open(), 0), 429);
+    const others = streams.slice(50).map(async (socket, i) => await request(socket, 1 + (i % 19)));
+    deepStrictEqual(new Set(await Promise.all(others)), new Set([200]));
+    strictEqual(await request(await open(), 20), 503);
     for (const socket of streams) socket.destroy();
     await eventually(async () => {
       const socket = await open();
-      match(await firstLine(socket, request), / 200 /);
+      strictEqual(await request(socket, 20), 200);
       socket.destroy();
     });
   });
@@ -216,18 +217,6 @@ describe('a service at its bounds', () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' };
     const response = await fetch(service.address + path, { method: 'POST', headers, body });
     return { status: response.status, text: await response.text() };
-  }
-
-  async function open(): Promise<Socket> {
-    const { hostname, port } = new URL(service.address);
-    const socket = connect(Number(port), hostname).on('error', () => {});
-    await once(socket, 'connect');
-    return socket;
-  }
-
-  async function firstLine(socket: Socket, request: string): Promise<string> {
-    socket.write(request);
-    return String((await once(socket, 'data'))[0]).split('\r\n')[0] ?? '';
   }
 });
 

@@ -1,9 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { eventually } from '../support/eventually.ts';
-import { type RawResponse, sendRaw } from '../support/raw-request.ts';
+import { openSocket, type RawResponse, sendRaw, statusAfter } from '../support/raw-request.ts';
 import { repositoryIn } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -186,13 +184,11 @@ describe('reads', () => {
     });
 
     it('two Host headers respond 400, also where the response is stored', async () => {
-      const { hostname, port } = new URL(service.address);
       for (const host of ['Host: x\r\n', 'Host: x\r\nhost: y\r\n']) {
-        const socket = connect(Number(port), hostname).setEncoding('utf8');
-        socket.write(`GET /api/v2/bots HTTP/1.1\r\n${host}\r\n`);
-        const [text] = (await once(socket, 'data')) as [string];
+        const socket = await openSocket(service.address);
+        const status = await statusAfter(socket, `GET /api/v2/bots HTTP/1.1\r\n${host}\r\n`);
         socket.destroy();
-        strictEqual(text.slice(9, 12), host.includes('y') ? '400' : '200');
+        strictEqual(status, host.includes('y') ? 400 : 200);
       }
     });
 

@@ -1,5 +1,4 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Koa from 'koa';
 import { listen } from '../../../src/http/server.ts';
@@ -8,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { mainFile } from '../../support/command-line.ts';
-import { sendRaw } from '../../support/raw-request.ts';
+import { openSocket, sendRaw, statusAfter } from '../../support/raw-request.ts';
 import { startTestService } from '../../support/service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 
@@ -25,12 +24,7 @@ describe('the limit on connections', () => {
     const limited = ['sh', '-c', `ulimit -n 256 && exec "${process.execPath}" "${mainFile}" serve`] as const;
     const { address, log, end, expectLog } = await startServiceProcess(folder, {}, limited);
     expectLog(/the limit of 192 connections is reached, new ones are refused: raise the limit on open files/);
-    const port = Number(new URL(address).port);
-    const open = async (): Promise<void> => {
-      const socket = connect(port, '127.0.0.1').on('error', () => {});
-      sockets.push(socket);
-      await once(socket, 'connect');
-    };
+    const open = async (): Promise<void> => void sockets.push(await openSocket(address));
     for (let i = 0; i < 250; i++) await open();
     await eventually(() => log().includes('new ones are refused'));
     strictEqual(log().match(/new ones are refused/g)?.length, 1);
@@ -48,15 +42,11 @@ describe('the limit on connections', () => {
 describe('a connection', () => {
   it('takes 10 s for headers and 30 s for a request @long', async () => {
     const { address } = await startTestService({ [pagePath('7')]: mainPage() });
-    const firstLine = async (request: string): Promise<string> => {
-      const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
-      socket.write(request);
-      return String((await once(socket, 'data'))[0]).split('\r\n')[0] ?? '';
-    };
     const type = 'Content-Type: application/x-www-form-urlencoded';
     const post = `POST /add HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: 9\r\n\r\n`;
-    const lines = await Promise.all(['GET / HTTP/1.1\r\n', post].map(firstLine));
-    for (const line of lines) match(line, / 408 /);
+    const requests = ['GET / HTTP/1.1\r\n', post];
+    const statuses = requests.map(async (text) => await statusAfter(await openSocket(address), text));
+    deepStrictEqual(await Promise.all(statuses), [408, 408]);
   }).timeout(120_000);
 
   it('ends after two minutes without traffic while a response is computed or sent, and after 76 s between requests @long', async () => {
