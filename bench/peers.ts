@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BotId } from '../src/bot/id.ts';
 import { freePort } from '../test/support/loopback.ts';
+import { type LoadedServer, type ReceivedResponse, send } from './load.ts';
 import { type RunningChild, type ServerProcess, startServer, watchOver } from './processes.ts';
 import type { Stage, StageBot } from './stage.ts';
 
@@ -17,18 +18,9 @@ import type { Stage, StageBot } from './stage.ts';
  * imports its own libraries only.
  */
 
-/** A response that the peers of reads send from memory, with the same bytes and headers as the service. */
-export interface StoredResponse {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly base64: string;
-}
-
-/** Starts a server that sends these responses, with Fastify. */
-export async function startReads(stage: Stage, responses: readonly StoredResponse[]): Promise<ServerProcess> {
-  const file = join(stage.tempFolder(), 'responses.json');
-  writeFileSync(file, JSON.stringify(responses));
-  return await startPeer('fastify-reads', [file]);
+/** Starts Fastify with the responses of the service in memory: the first request for each path is passed on. */
+export async function startReads({ address }: LoadedServer): Promise<ServerProcess> {
+  return await startPeer('fastify-reads', [address]);
 }
 
 /** Starts Koa with its router and the journal of counts: no token, no validation, no limits, no metrics. */
@@ -148,12 +140,24 @@ const port = Number(process.env['PORT']);
 
 /** The program of each peer, called with its other argument. */
 const programs: Readonly<Record<string, (argument: string) => Promise<void>>> = {
-  'fastify-reads': async (file) => {
+  'fastify-reads': async (address) => {
     const { fastify } = await import('fastify');
-    const responses = readResponses(file);
+    const addedByNode = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
+    const responses = new Map<string, PeerResponse>();
+    const store = async ({ url: path, headers: { 'accept-encoding': encoding } }: FastifyRequest) => {
+      const request = { 'Accept-Encoding': encoding ?? 'identity' };
+      const { headers, body } = await send(address, { method: 'GET', path, headers: request });
+      const kept = Object.entries(headers).filter(([name]) => !addedByNode.includes(name));
+      const unchanged = kept.filter(([name]) => !name.startsWith('content-'));
+      const [all, notModified] = [Object.fromEntries(kept), Object.fromEntries(unchanged)];
+      responses.set(path, { headers: all, notModifiedHeaders: notModified, body });
+    };
     const respond = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
       const found = responses.get(request.url);
-      if (found === undefined) return reply.code(404).send();
+      if (found === undefined) {
+        void store(request).then(() => respond(request, reply));
+        return reply;
+      }
       if (request.headers['if-none-match'] === found.headers['etag'])
         return reply.code(304).headers(found.notModifiedHeaders).send();
       return reply.headers(found.headers).send(found.body);
@@ -238,25 +242,9 @@ const programs: Readonly<Record<string, (argument: string) => Promise<void>>> = 
   },
 };
 
-interface PeerResponse {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Those of a 304. */
-  readonly notModifiedHeaders: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
-
-/** Returns the responses in a file, by path. */
-function readResponses(file: string): ReadonlyMap<string, PeerResponse> {
-  const stored = JSON.parse(readFileSync(file, 'utf8')) as StoredResponse[];
-  return new Map(
-    stored.map(({ path, headers, base64 }) => {
-      const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
-      return [
-        path,
-        { headers, notModifiedHeaders: Object.fromEntries(kept), body: Buffer.from(base64, 'base64') },
-      ];
-    }),
-  );
+/** With the headers of the service, all of them and those of a 304. */
+interface PeerResponse extends Pick<ReceivedResponse, 'headers' | 'body'> {
+  readonly notModifiedHeaders: ReceivedResponse['headers'];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { alternate, formatRate, median, medianRatio, perSecond, ratioRow, type Row, times } from './rows.ts';
 import { getBot, type LoadedServer, loadOf, type LoadRequest, postCount, send, sendLoad } from './load.ts';
-import { startReads, type StoredResponse } from './peers.ts';
+import { startReads } from './peers.ts';
 import { startWholeService } from './processes.ts';
 import type { Stage } from './stage.ts';
 
@@ -10,33 +10,12 @@ export async function* reads(stage: Stage): AsyncGenerator<Row> {
   const records = stage.bots.slice(0, 1000).map(getBot);
   const headers = { 'Accept-Encoding': 'gzip' };
   const list: LoadRequest = { method: 'GET', path: '/api/v2/bots', headers };
-  const responses = await storeResponses(service, [...records, list]);
-  await using fastify = await startReads(stage, responses);
+  await using fastify = await startReads(service);
   const servers = { service, fastify };
   yield await compare('one record', servers, async () => records);
   yield await compare('one record, 304', servers, async (server) => await withConditions(server, records));
   yield await compare('the whole list, gzip', servers, async () => [list], 4);
   yield await besidePosts(service, records, stage.bots.slice(0, 1000).map(postCount));
-}
-
-async function storeResponses(
-  { address }: LoadedServer,
-  requests: readonly LoadRequest[],
-): Promise<StoredResponse[]> {
-  const addedByNode = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
-  const responses: StoredResponse[] = [];
-  for (const request of requests) {
-    const { headers, body } = await send(address, request);
-    const kept = Object.entries(headers).flatMap(([name, value]) =>
-      typeof value === 'string' && !addedByNode.includes(name) ? [[name, value] as const] : [],
-    );
-    responses.push({
-      path: request.path,
-      headers: Object.fromEntries(kept),
-      base64: body.toString('base64'),
-    });
-  }
-  return responses;
 }
 
 async function compare(

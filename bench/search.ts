@@ -1,10 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { Lists } from '../src/catalogue/lists/lists.ts';
 import { BotSearch } from '../src/catalogue/search/bot-search.ts';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
-import { CurrentCache } from '../src/lib/current-cache.ts';
 import { silentLog } from '../src/lib/log.ts';
-import { noCounts } from '../test/support/counts.ts';
 import { defaultNeeds } from '../test/support/needs.ts';
 import { languages } from './languages.ts';
 import { getBot, loadOf, type LoadRequest, manyConnections, send, timesOf } from './load.ts';
@@ -19,7 +16,7 @@ export async function* search(stage: Stage): AsyncGenerator<Row> {
   yield* overHttp(stage);
 }
 
-/** How long the index takes to build, its memory, and the CPU of searches, in this process. */
+/** How long the index takes to build, and its memory, in this process. */
 async function* inThisProcess({ catalogue: root }: Stage): AsyncGenerator<Row> {
   const catalogue = new Catalogue({ root, log: silentLog, snapshot: null });
   await catalogue.load();
@@ -32,24 +29,8 @@ async function* inThisProcess({ catalogue: root }: Stage): AsyncGenerator<Row> {
   const built = (performance.now() - started) / 1000;
   yield atMost('search index built, without pages', built, 10, (value) => `${value.toFixed(1)} s`);
   yield atMost('search index, memory without pages', heapMegabytes() - before, 30, megabytes);
-  await index.complete();
-  const lists = new Lists(catalogue.store.bots, index, noCounts, new CurrentCache());
-  const random = new Random(3);
-  const cpuOfSearches = async (count: number): Promise<number[]> => {
-    const taken: number[] = [];
-    for (let i = 0; i < count; i++) {
-      const cpuBefore = process.cpuUsage();
-      await lists.json({ q: drawQuery(random), nsfw: false, limit: 24 });
-      const { user, system } = process.cpuUsage(cpuBefore);
-      taken.push((user + system) / 1000);
-    }
-    return taken;
-  };
-  await cpuOfSearches(300);
-  const queries = await cpuOfSearches(700);
   index.close();
   await catalogue.close();
-  yield latencyRow('CPU of one search', queries);
 }
 
 async function* overHttp(stage: Stage): AsyncGenerator<Row> {
