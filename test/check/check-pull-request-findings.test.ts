@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import {
   catalogueOfTwo,
-  type Changes,
   check,
   checkChange,
   checkWorkTree,
@@ -16,7 +15,7 @@ import {
   pullRequest,
   token,
 } from '../support/pull-request.ts';
-import { testRepository } from '../support/repository.ts';
+import { type Changes, testRepository } from '../support/repository.ts';
 import { sampleImage } from '../support/sample-images.ts';
 import { mainPage, pagePath, profile, translation } from '../support/sample.ts';
 

@@ -2,11 +2,10 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { deflateSync } from 'node:zlib';
 import { readCases } from '../support/fixture-lines.ts';
 import { commitHugeTree } from '../support/huge-tree.ts';
-import type { TestRepository } from '../support/repository.ts';
+import type { Changes, TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import {
   catalogueOfTwo,
-  type Changes,
   check,
   checkChange,
   commitTo,
@@ -227,7 +226,7 @@ describe('a pull request is refused', () => {
       [now + 80_000, []],
     ] as const) {
       const repo = catalogueOfTwo();
-      commitTo(repo, { changes: { [pagePath('7')]: newBot }, seconds });
+      commitTo(repo, { changes: { [pagePath('7')]: newBot }, at: seconds });
       const result = await check(repo);
       deepStrictEqual(result.found, found);
       if (found.length > 0)
@@ -235,7 +234,7 @@ describe('a pull request is refused', () => {
     }
     const repo = catalogueOfTwo();
     const late = [2, 3].map((days) => {
-      return { changes: { [pagePath('7')]: `${newBot}${days}` }, seconds: now + days * 86_400 };
+      return { changes: { [pagePath('7')]: `${newBot}${days}` }, at: now + days * 86_400 };
     });
     commitTo(repo, ...late);
     match((await check(repo)).messages.join('\n'), /commit .*, commit [0-9a-f]{10} is dated .*: set/);

@@ -115,20 +115,20 @@ describe('a pull request is judged by what merging it would give', () => {
         mainPage({ invite: 'https://example.org/homer', authors: ['190519304972664832', ...authors] });
       const repo = testRepository({ [pagePath(homer)]: page('5'), [pagePath(lenny)]: lennys() });
       // Git orders merge bases by their times.
-      const seconds = 1_700_000_300;
+      const at = 1_700_000_300;
       const notes = { 'notes.txt': 'Notes\n' };
       commitTo(
         repo,
-        { branch: 'unrelated', changes: notes, seconds: unrelatedAt },
-        { branch: 'main', changes: { [pagePath(homer)]: page() }, seconds: removedAt },
+        { branch: 'unrelated', changes: notes, at: unrelatedAt },
+        { branch: 'main', changes: { [pagePath(homer)]: page() }, at: removedAt },
         // The merge keeps the author of its first parent.
         {
           from: 'unrelated',
           merged: 'main',
           changes: { [pagePath(lenny)]: lennys({}, '# Lenny\n\nHas a page now.\n') },
-          seconds,
+          at,
         },
-        { branch: 'main', merged: 'unrelated', changes: notes, seconds },
+        { branch: 'main', merged: 'unrelated', changes: notes, at },
       );
       const { found, messages } = await check(repo);
       deepStrictEqual(found, [`${pagePath(homer)} authors-changed notice`]);

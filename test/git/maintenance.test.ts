@@ -8,7 +8,7 @@ import type { Repository } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { keyEditor, setKey } from '../support/keys.ts';
 import { openerOf } from '../support/opened.ts';
-import { type TestRepository, testRepository } from '../support/repository.ts';
+import { fastImport, formatCommit, type TestRepository, testRepository } from '../support/repository.ts';
 import { gitSync } from '../support/run-sync.ts';
 
 const path = 'bots/001/1.en.md';
@@ -138,11 +138,8 @@ describe('maintenance', () => {
 /** Commits a state as if at this hour forty days ago. Returns the commit. */
 function commitState(repository: TestRepository, hour: number, text: string): string {
   const time = (Math.floor(Date.now() / 86_400_000) - 40) * 86_400 + hour * 3600;
-  const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`;
-  const from =
-    repository.git('for-each-ref', 'refs/botshelf/state') === '' ? '' : 'from refs/botshelf/state^0\n';
-  const input = `commit refs/botshelf/state\ncommitter Botshelf <botshelf@localhost> ${time} +0000\n${data('Count 1 bot')}${from}M 100644 inline 00/01.json\n${data(text)}`;
-  const args = ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet'];
-  gitSync({ args, cwd: repository.folder, input });
-  return repository.git('rev-parse', 'refs/botshelf/state');
+  const ref = 'refs/botshelf/state';
+  const parent = repository.git('for-each-ref', ref) === '' ? null : `${ref}^0`;
+  fastImport(repository.folder, formatCommit(ref, { files: { '00/01.json': text }, at: time }, parent));
+  return repository.git('rev-parse', ref);
 }

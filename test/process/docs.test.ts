@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cloneOfPackage } from '../support/clone.ts';
 import { packageFolder, readPackageFile } from '../support/package-files.ts';
-import { repositoryIn, testRepository } from '../support/repository.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { type Ran, runScript } from '../support/script.ts';
 import { startTestService } from '../support/service.ts';
@@ -77,19 +77,19 @@ function environment(): Record<string, string> {
 
 describe('the documents', function () {
   this.timeout(120_000);
-  let clone: string;
+  let clone: TestRepository;
 
   before(() => {
     clone = cloneOfPackage();
   });
 
   afterEach('take away what a block has made', () => {
-    repositoryIn(clone).git('reset', '-q', '--hard');
-    repositoryIn(clone).git('clean', '-ffdqx', '-e', 'node_modules', '-e', 'dist');
+    clone.git('reset', '-q', '--hard');
+    clone.git('clean', '-ffdqx', '-e', 'node_modules', '-e', 'dist');
   });
 
   it('name a command that says in one line what to do in a clone that is not built', async () => {
-    const { code, output } = await runScript('bin/botshelf.js token 1 --revoke', clone, environment());
+    const { code, output } = await runScript('bin/botshelf.js token 1 --revoke', clone.folder, environment());
     strictEqual(code, 2, output);
     match(output, /^botshelf is not built yet: run "npm ci && npm run build" in its folder first$/m);
   });
@@ -102,11 +102,15 @@ describe('the documents', function () {
       // Processes of this test load the modules, too.
       ['test/lib/log.test.ts', /^  \d passing/m],
     ] as const) {
-      const { code, output } = await runScript(`npm run -s test:one ${args}`, clone, environment());
+      const { code, output } = await runScript(`npm run -s test:one ${args}`, clone.folder, environment());
       strictEqual(code, 0, output);
       match(output, passing);
     }
-    const failed = await runScript('npm run -s test:one test/bot/no-such.test.ts', clone, environment());
+    const failed = await runScript(
+      'npm run -s test:one test/bot/no-such.test.ts',
+      clone.folder,
+      environment(),
+    );
     strictEqual(failed.code, 1);
     match(failed.output, /^there is no file "test\/bot\/no-such\.test\.ts": pass /);
   });
@@ -122,28 +126,28 @@ describe('the documents', function () {
   });
 
   describe('in a clone that is built', () => {
-    before(() => cpSync(join(packageFolder, 'dist'), join(clone, 'dist'), { recursive: true }));
+    before(() => cpSync(join(packageFolder, 'dist'), join(clone.folder, 'dist'), { recursive: true }));
 
     for (const block of distinctBlocks()) {
       it(`have commands that work when they are copied: ${block.place}`, async () => {
         const place = tempFolder();
         const shared = join(place, 'shared.git');
         if (block.text.includes('ADDRESS'))
-          execFileSync('git', ['clone', '-q', '--bare', clone, shared], { stdio: 'pipe' });
+          execFileSync('git', ['clone', '-q', '--bare', clone.folder, shared], { stdio: 'pipe' });
         if (block.text.includes('/srv/botshelf')) {
           mkdirSync(join(place, 'catalogue'));
           testRepository({ [pagePath('1')]: mainPage() }, join(place, 'catalogue'));
           giveToNobody(place);
         }
         const service = block.text.includes('localhost:8080') && !/npm start/.test(block.text);
-        const running = service ? await startTestService({}, { root: clone }) : undefined;
+        const running = service ? await startTestService({}, { root: clone.folder }) : undefined;
         const script = block.text
           .replaceAll('localhost:8080', running?.address.replace('http://', '') ?? '')
           .replaceAll('curl ', 'curl --silent --show-error --fail ')
           .replaceAll('ADDRESS', shared)
           .replaceAll('bin/botshelf.js ', 'botshelf ')
           .replaceAll('/srv/botshelf', place);
-        const { code, output } = await run(script, clone);
+        const { code, output } = await run(script, clone.folder);
         strictEqual(code, 0, output);
         if (/npm start|npm run demo/.test(script)) ok(output.includes('ready at http'), output);
         await running?.stop();
@@ -151,7 +155,7 @@ describe('the documents', function () {
     }
 
     it('name npm run dev, which serves pages and does not take the messages of node --watch for answers of git', async () => {
-      const { output } = await runScript('npm run dev', clone, environment(), async (address) => {
+      const { output } = await runScript('npm run dev', clone.folder, environment(), async (address) => {
         const page = await fetch(`${address}/bots/190519304972663312`);
         strictEqual(page.status, 200);
         match(await page.text(), /Homer/);

@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { cloneOfPackage } from '../support/clone.ts';
+import type { TestRepository } from '../support/repository.ts';
 import { packageFolder, readPackageFile } from '../support/package-files.ts';
-import { git } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { runScript } from '../support/script.ts';
@@ -37,18 +37,18 @@ describe('the package, packed and installed in an empty folder', function () {
   const command = (): string => join(home, 'node_modules/.bin/botshelf');
 
   /** The clone that is packed, and the package. */
-  let clone: string;
+  let clone: TestRepository;
   let tarball: string;
 
   before('pack and install it', () => {
     clone = cloneOfPackage();
     // The subject is the output of a build; types are checked in the tree itself.
-    const compiler = join(clone, 'tsconfig.json');
+    const compiler = join(clone.folder, 'tsconfig.json');
     writeFileSync(compiler, readFileSync(compiler, 'utf8').replace('"strict": true,', '$& "noCheck": true,'));
-    git(clone, 'commit', '-qam', 'Build without a check of the types');
+    clone.git('commit', '-qam', 'Build without a check of the types');
     home = tempFolder();
     chmodSync(home, 0o755);
-    tarball = pack(clone, home);
+    tarball = pack(clone.folder, home);
     match(basename(tarball), /^botshelf-\d+\.\d+\.\d+\.tgz$/);
     install();
   });
@@ -113,8 +113,8 @@ describe('the package, packed and installed in an empty folder', function () {
       '',
     );
     // A Git address is built with it.
-    ok(scriptsIn(clone).includes('prepare'));
-    strictEqual(git(clone, 'status', '--porcelain'), '');
+    ok(scriptsIn(clone.folder).includes('prepare'));
+    strictEqual(clone.status(), '');
   });
 
   it('has the files of the container, and can be packed again as they do', () => {
@@ -126,7 +126,7 @@ describe('the package, packed and installed in an empty folder', function () {
 
   it('has the same bytes for the same commit, packed in another folder, at another time and with another umask @long', () => {
     const other = join(tempFolder(), 'other');
-    execFileSync('sh', ['-c', 'umask 077 && git clone -q "$1" "$2"', 'sh', clone, other]);
+    execFileSync('sh', ['-c', 'umask 077 && git clone -q "$1" "$2"', 'sh', clone.folder, other]);
     symlinkSync(join(packageFolder, 'node_modules'), join(other, 'node_modules'));
     utimesSync(join(other, 'README.md'), 0, 0);
     const umask = process.umask(0o077);

@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { CommandRequest } from './command-runner.ts';
-import { gitSync } from './run-sync.ts';
 
 /** The result of a run of `botshelf`. */
 export interface Run {
@@ -102,18 +101,4 @@ async function readUntil(mark: string, { child, ended }: Runner, stream: 1 | 2):
   await Promise.race([found, ended]);
   output.removeAllListeners('data');
   return text;
-}
-
-/** Runs git in a test's repository, with nothing of this machine's configuration. */
-export function git(folder: string, ...args: string[]): string {
-  const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
-  const author = ['-c', 'user.name=Marge', '-c', 'user.email=marge@example.org'];
-  return gitSync({ args: [...author, ...args], cwd: folder, env });
-}
-
-/** Makes a folder a repository, with one commit of all that is in it, on the branch main. */
-export function commitAll(folder: string, message = 'Begin'): void {
-  git(folder, 'init', '--quiet', '--initial-branch=main');
-  git(folder, 'add', '--all');
-  git(folder, 'commit', '--quiet', '--allow-empty', `--message=${message}`);
 }

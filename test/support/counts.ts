@@ -3,6 +3,7 @@ import type { BotId } from '../../src/bot/id.ts';
 import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
 import type { StateRef } from '../../src/counts/state-ref.ts';
 import { toDay, toDayPath, toShardNumber, toShardPath } from '../../src/counts/state.ts';
+import { fastImport, formatCommit } from './repository.ts';
 import { gitSync } from './run-sync.ts';
 
 /** The counts of bots that have none. */
@@ -47,18 +48,13 @@ export function commitCounts(folder: string, commits: readonly CountCommit[]): v
     const all = { ...days.get(day), ...counts };
     days.set(day, all);
     const lines = Object.entries(all).map(([id, count]) => `${id} ${count}\n`);
-    const files = Object.entries(counts).map(([id, count]) => {
-      const text = `{\n"${id}":{"count":${count},"countedAt":${time * 1000 + 5}}\n}\n`;
-      return importFile(toShardPath(toShardNumber(id as BotId)), text);
-    });
-    files.push(importFile(toDayPath(day), lines.join('')));
-    const from = i === 0 && ref !== '' ? 'from refs/botshelf/state^0\n' : '';
-    const head = `commit refs/botshelf/state\ncommitter Botshelf <botshelf@localhost> ${time} +0000\n`;
-    return `${head}data 8\nCount it\n${from}${files.join('')}`;
+    const shards = Object.entries(counts).map(([id, count]) => [
+      toShardPath(toShardNumber(id as BotId)),
+      `{\n"${id}":{"count":${count},"countedAt":${time * 1000 + 5}}\n}\n`,
+    ]);
+    const files = { ...Object.fromEntries(shards), [toDayPath(day)]: lines.join('') };
+    const parent = i === 0 && ref !== '' ? 'refs/botshelf/state^0' : null;
+    return formatCommit('refs/botshelf/state', { files, at: time, message: 'Count it' }, parent);
   });
-  gitSync({ args: ['fast-import', '--quiet', '--done'], cwd: folder, input: `${parts.join('')}done\n` });
-}
-
-function importFile(path: string, text: string): string {
-  return `M 100644 inline ${path}\ndata ${text.length}\n${text}\n`;
+  fastImport(folder, parts.join(''));
 }

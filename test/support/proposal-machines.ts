@@ -1,16 +1,14 @@
 import { renameSync } from 'node:fs';
-import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
-import { readSettings } from '../../src/catalogue/settings/settings.ts';
-import { createDiskReader } from '../../src/catalogue/page/page-file.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { SerialQueue } from '../../src/lib/serial-queue.ts';
-import { Proposals } from '../../src/proposals/proposals.ts';
+import type { Proposals } from '../../src/proposals/proposals.ts';
 import { SharedProposals } from '../../src/proposals/shared-proposals.ts';
 import { integrate } from '../../src/sync/integration.ts';
 import { listRefsToPush, pushRefs, fetchRemote, toBaseRef } from '../../src/sync/remote.ts';
 import type { RemoteWork } from '../../src/sync/sync.ts';
 import { committerOn } from './committing.ts';
 import { openerOf } from './opened.ts';
+import { openProposals } from './proposals.ts';
 import type { TestRepository } from './repository.ts';
 import type { SharedRepository } from './shared-repository.ts';
 
@@ -34,14 +32,7 @@ export async function proposalMachine(
   const repositoryOpener = openerOf(clone.folder);
   const committer = committerOn(clone.folder);
   const log = { ...silentLog, error: (_: object, line: string) => void logged.push(line) };
-  const proposals = new Proposals({
-    repositoryOpener,
-    committer,
-    settings: async () => (await readSettings(createDiskReader(clone.folder))).settings,
-    blocked: () => nothingBlocked,
-    needsMaintainer: true,
-    log,
-  });
+  const proposals = await openProposals(clone.folder, { repositoryOpener, committer, log });
   const queue = new SerialQueue();
   const works: RemoteWork[] = [];
   const remote = { address, stallSeconds: 20, signal: new AbortController().signal };
@@ -50,7 +41,6 @@ export async function proposalMachine(
   };
   const shared = new SharedProposals(proposals, { run, addToRounds: (work) => void works.push(work) }, log);
   proposals.connect(shared);
-  await proposals.load();
   const round = async (): Promise<void> => {
     await run(async (repository, remote) => {
       const branch = { ...remote, branch: 'refs/heads/main', baseRef: toBaseRef(repository) };

@@ -14,8 +14,7 @@ import {
 import { Proposals, type ProposalsOptions } from '../../src/proposals/proposals.ts';
 import { committerOn } from './committing.ts';
 import { openerOf } from './opened.ts';
-import type { TestRepository } from './repository.ts';
-import { gitSync } from './run-sync.ts';
+import { fastImport, formatCommit, type TestRepository } from './repository.ts';
 import { accountId, botId, pagePath } from './sample.ts';
 
 /** An author of the sample page, a person without a bot, and the maintainer of `proposalSettings`. */
@@ -64,15 +63,12 @@ export function importProposals(
   folder: string,
   proposals: ReadonlyMap<string, readonly ProposalStep[]>,
 ): void {
-  const toCommit = (step: ProposalStep): string => {
-    const message = formatStep(step);
-    return `commit refs/imported\nmark :1\ncommitter Botshelf <botshelf@localhost> 1767225600 +0000\ndata ${Buffer.byteLength(message)}\n${message}\n`;
-  };
+  const toCommit = (step: ProposalStep): string =>
+    formatCommit('refs/imported', { files: {}, message: formatStep(step) });
   const input = [...proposals.values()].map(
     (steps) => `reset refs/imported\n\n${steps.map(toCommit).join('')}get-mark :1\n`,
   );
-  const args = ['fast-import', '--quiet', '--done'];
-  const lines = gitSync({ args, cwd: folder, input: `${input.join('')}done\n` }).split('\n');
+  const lines = fastImport(folder, input.join('')).split('\n');
   // Git takes seconds to make thousands of refs.
   const refs = [...proposals.keys()].map((ref, i) => `${lines[i]} ${ref}\n`);
   writeFileSync(join(folder, '.git/packed-refs'), refs.join(''));

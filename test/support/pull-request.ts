@@ -2,8 +2,14 @@ import { match, strictEqual } from 'node:assert/strict';
 import type { Finding } from '../../src/check/check.ts';
 import { printReport } from '../../src/commands/check.ts';
 import { botshelf } from './command-line.ts';
-import { type TestRepository, testRepository } from './repository.ts';
-import { gitSync } from './run-sync.ts';
+import {
+  type Changes,
+  fastImport,
+  formatCommit,
+  type QuickCommit,
+  type TestRepository,
+  testRepository,
+} from './repository.ts';
 import { mainPage, pagePath, translation } from './sample.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -37,16 +43,8 @@ export function lennys(keys: Readonly<Record<string, unknown>> = {}, page?: stri
   return mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', ...keys }, page);
 }
 
-/** The changes of a commit by path: a file, a link, a submodule or an existing blob is put there; null removes it. */
-export type Changes = Readonly<
-  Record<
-    string,
-    string | { readonly link: string } | { readonly module: string } | { readonly blob: string } | null
-  >
->;
-
 /** A commit to a branch. */
-export interface BranchCommit {
+export interface BranchCommit extends Pick<QuickCommit, 'at' | 'message' | 'committer'> {
   readonly changes?: Changes;
   /** `pull`, unless another is named. */
   readonly branch?: string;
@@ -54,54 +52,18 @@ export interface BranchCommit {
   readonly from?: string;
   /** A branch that it merges, of which nothing is taken but what `changes` has. */
   readonly merged?: string;
-  readonly message?: string;
-  readonly committer?: string;
-  readonly seconds?: number;
 }
 
 /** Makes these commits, in one process and without the working tree. Restarts an existing branch. */
 export function commitTo(repo: TestRepository, ...commits: readonly BranchCommit[]): void {
   const begun = new Set<string>();
-  const input = commits.flatMap(
-    ({
-      changes = {},
-      branch = 'pull',
-      from = 'main',
-      merged,
-      message = 'Change',
-      committer = 'Ada',
-      seconds = 1_700_000_000,
-    }) => {
-      const isFirst = !begun.has(branch);
-      begun.add(branch);
-      return [
-        `commit refs/heads/${branch}`,
-        `committer ${committer} <ada@example.org> ${seconds} +0000`,
-        asData(message),
-        ...(isFirst ? [`from refs/heads/${from}${from === branch ? '^0' : ''}`] : []),
-        ...(merged === undefined ? [] : [`merge refs/heads/${merged}`]),
-        ...Object.entries(changes).map(([path, entry]) => asChange(path, entry)),
-        '',
-      ];
-    },
-  );
-  gitSync({
-    args: ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet', '--force'],
-    cwd: repo.folder,
-    input: input.join('\n'),
+  const input = commits.map(({ changes = {}, branch = 'pull', from = 'main', merged, ...more }) => {
+    const parent = begun.has(branch) ? null : `refs/heads/${from}${from === branch ? '^0' : ''}`;
+    begun.add(branch);
+    const commit = { at: 1_700_000_000, ...more, files: changes, merged: merged && `refs/heads/${merged}` };
+    return formatCommit(`refs/heads/${branch}`, commit, parent);
   });
-}
-
-function asChange(path: string, entry: Changes[string]): string {
-  const name = `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
-  if (entry === null || entry === undefined) return `D ${name}`;
-  if (typeof entry === 'string') return `M 100644 inline ${name}\n${asData(entry)}`;
-  if ('link' in entry) return `M 120000 inline ${name}\n${asData(entry.link)}`;
-  return 'module' in entry ? `M 160000 ${entry.module} ${name}` : `M 100644 ${entry.blob} ${name}`;
-}
-
-function asData(text: string): string {
-  return `data ${Buffer.byteLength(text)}\n${text}`;
+  fastImport(repo.folder, input.join(''));
 }
 
 /** Makes a pull request, the branch `pull`, of a commit for each of `changes`. */

@@ -23,12 +23,23 @@ export interface TestRepository {
   status(): string;
 }
 
-/** The files of a commit, by path: null removes one. */
+/** Files by path: a text, a link, a submodule or an existing blob is put there; null removes one. */
+export type Changes = Readonly<
+  Record<
+    string,
+    string | { readonly link: string } | { readonly module: string } | { readonly blob: string } | null
+  >
+>;
+
+/** A commit that git fast-import makes. */
 export interface QuickCommit {
-  readonly files: Readonly<Record<string, string | null>>;
+  readonly files: Changes;
   /** Seconds since the epoch: now where it is left out. */
   readonly at?: number;
   readonly message?: string | undefined;
+  readonly committer?: string;
+  /** A second parent, of which nothing is taken but what `files` has. */
+  readonly merged?: string | undefined;
 }
 
 /** A repository on `main` that holds `files` in its first commit, in a temp folder or in `folder`. */
@@ -95,17 +106,15 @@ export function repositoryIn(folder: string): TestRepository {
       git('commit', '-q', '--allow-empty', '-m', message);
       return readHead(folder) ?? git('rev-parse', 'HEAD');
     },
-    commitOn: (parent, commit) => {
-      const lines = formatCommit(commit, scratchRef, parent);
-      const input = `${lines}get-mark :1\nreset ${scratchRef}\nfrom ${'0'.repeat(40)}\n\n`;
-      const args = ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet'];
-      return gitSync({ args, cwd: folder, input });
-    },
+    commitOn: (parent, commit) =>
+      fastImport(
+        folder,
+        `${formatCommit(scratchRef, commit, parent)}get-mark :1\nreset ${scratchRef}\nfrom ${'0'.repeat(40)}\n\n`,
+      ),
     commitAll: (commits) => {
       const branch = git('symbolic-ref', 'HEAD');
       const parents = [`${branch}^0`];
-      const input = commits.map((commit) => formatCommit(commit, branch, parents.pop() ?? null)).join('');
-      gitSync({ args: ['fast-import', '--quiet'], cwd: folder, input });
+      fastImport(folder, commits.map((commit) => formatCommit(branch, commit, parents.pop())).join(''));
       git('reset', '-q', '--hard');
       return git('rev-list', '--reverse', `--max-count=${commits.length}`, 'HEAD').split('\n');
     },
@@ -116,15 +125,38 @@ export function repositoryIn(folder: string): TestRepository {
 /** Names a commit while git makes it. */
 const scratchRef = 'refs/scratch';
 
-/** A commit for git fast-import, as the mark 1. Without a parent it is on the last one of the ref. */
-function formatCommit({ files, at, message }: QuickCommit, ref: string, parent: string | null): string {
-  const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
-  const changes = Object.entries(files).map(([path, text]) =>
-    text === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(text)}`,
-  );
-  const who = `Ada <ada@example.org> ${at ?? Math.floor(Date.now() / 1000)} +0000`;
-  const from = parent === null ? '' : `from ${parent}\n`;
-  return `commit ${ref}\nmark :1\nauthor ${who}\ncommitter ${who}\n${data(message ?? 'Edit by hand')}${from}${changes.join('')}\n`;
+/** Runs git fast-import on its commands, of which each pack is kept; returns what it prints. */
+export function fastImport(folder: string, input: string): string {
+  const args = ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet', '--done', '--force'];
+  return gitSync({ args, cwd: folder, input: `${input}done\n` });
+}
+
+/** A commit for git fast-import, as the mark 1. Without a parent it is on the last one that was imported to the ref. */
+export function formatCommit(
+  ref: string,
+  { files, at, message, committer, merged }: QuickCommit,
+  parent: string | null = null,
+): string {
+  const who = `${committer ?? 'Ada'} <ada@example.org> ${at ?? Math.floor(Date.now() / 1000)} +0000`;
+  return [
+    `commit ${ref}\nmark :1\nauthor ${who}\ncommitter ${who}\n${asData(message ?? 'Edit by hand')}`,
+    ...(parent === null ? [] : [`from ${parent}`]),
+    ...(merged === undefined ? [] : [`merge ${merged}`]),
+    ...Object.entries(files).map(asChange),
+    '\n',
+  ].join('\n');
+}
+
+function asChange([path, entry]: [string, Changes[string]]): string {
+  const name = `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
+  if (entry === null || entry === undefined) return `D ${name}`;
+  if (typeof entry === 'string') return `M 100644 inline ${name}\n${asData(entry)}`;
+  if ('link' in entry) return `M 120000 inline ${name}\n${asData(entry.link)}`;
+  return 'module' in entry ? `M 160000 ${entry.module} ${name}` : `M 100644 ${entry.blob} ${name}`;
+}
+
+function asData(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}`;
 }
 
 /** Returns the commit that is checked out, without starting git; undefined if its files do not name it directly. */
