@@ -6,20 +6,18 @@ import { readConfig } from '../../src/app/config.ts';
 import { readRemotePlace } from '../../src/git/branch/clone.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { createHostReview, type HostReview } from '../../src/proposals/host-review.ts';
-import { formatStep } from '../../src/proposals/proposal.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitHostServer, hostToken, startGitHost } from '../support/git-host.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { loginEnv } from '../support/login-site.ts';
 import { freePort } from '../support/loopback.ts';
 import { openerOf } from '../support/opened.ts';
-import { openProposals, proposalSettings } from '../support/proposals.ts';
-import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
+import { openProposals, proposalSettings, visitor } from '../support/proposals.ts';
+import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { Visitor } from '../support/visitor.ts';
 
 const homer = botId('190519304972663312');
-const visitor = { id: accountId('7'), name: 'Ned' };
 const secret = 'a-secret-of-the-webhook';
 describe('a service whose proposals are reviewed at the Git host', () => {
   let host: GitHostServer;
@@ -29,23 +27,11 @@ describe('a service whose proposals are reviewed at the Git host', () => {
   });
 
   /** A clone with a proposal that waits. */
-  function cloneWithProposal(): string {
+  async function cloneWithProposal(): Promise<string> {
     const clone = host.shared.clone();
-    const base = clone.git('rev-parse', 'HEAD');
-    const message = formatStep({
-      subject: homer,
-      proposer: visitor,
-      state: 'waiting',
-      base,
-      sentAt: Date.now(),
-      reviewer: null,
-      reason: null,
-      commit: null,
-      text: 'Hi',
-    });
-    const proposed = clone.commit({ [pagePath(homer)]: mainPage({ nsfw: true }) }, message);
-    clone.git('update-ref', `refs/botshelf/proposals/${homer}/7`, proposed);
-    clone.git('reset', '-q', '--hard', base);
+    const proposals = await openProposals(clone.folder);
+    const pages = new Map([[pagePath(homer), mainPage({ nsfw: true })]]);
+    await proposals.send({ subject: homer, proposer: visitor, pages, note: 'Hi' });
     clone.git('remote', 'set-url', 'origin', host.remote);
     return clone.folder;
   }
@@ -65,7 +51,7 @@ describe('a service whose proposals are reviewed at the Git host', () => {
       BOTSHELF_BASE_URL: baseUrl,
       PORT: String(port),
     };
-    const service = await startTestService({}, { root: cloneWithProposal(), env });
+    const service = await startTestService({}, { root: await cloneWithProposal(), env });
     await eventually(() => host.pulls.length === 1);
     const [pull] = host.pulls;
     strictEqual(pull?.title, `Update Homer (${homer}): nsfw`);

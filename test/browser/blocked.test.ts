@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { openLoggedIn } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { readFormFields } from '../support/form-fields.ts';
-import { author, homer, type LoginSite, openLoginSite, stranger } from '../support/login-site.ts';
+import {
+  author,
+  homer,
+  type LoggedIn,
+  type LoginSite,
+  openLoginSite,
+  stranger,
+} from '../support/login-site.ts';
 import { checkAtWidths } from '../support/page-checks.ts';
 import { openProposals } from '../support/proposals.ts';
 import { accountId, botId, mainPage, pagePath } from '../support/sample.ts';
@@ -28,13 +35,8 @@ const newBot = (id: string, more: object = {}): Record<string, string> => ({
   ...more,
 });
 
-interface Person {
-  readonly visitor: Visitor;
-  readonly page: Page;
-}
-
 /** Sends the form of a page, with more filled in. */
-async function send({ visitor, page }: Person, fields: Readonly<Record<string, string>>): Promise<Page> {
+async function send({ visitor, page }: LoggedIn, fields: Readonly<Record<string, string>>): Promise<Page> {
   return await visitor.press(page, `${page.url.pathname}/send`, { ...readFormFields(page.text), ...fields });
 }
 
@@ -51,7 +53,7 @@ describe('a site with a private file that says who is blocked', function () {
   };
   /** The pages that people without a right to the reasons have seen. */
   const seen: string[] = [];
-  const open = async (account: string, path: string): Promise<Person> => {
+  const open = async (account: string, path: string): Promise<LoggedIn> => {
     const person = await site.loggedIn(account, path);
     if (account !== maintainer) seen.push(person.page.text);
     return person;

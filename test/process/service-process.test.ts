@@ -42,7 +42,7 @@ describe('a test that starts services', function () {
   });
 
   it('leaves no process behind, whether it passes or fails', () => {
-    strictEqual(pids.length, 6);
+    strictEqual(pids.length, 5);
     strictEqual(pids.filter((pid) => existsSync(`/proc/${pid}`)).join(), '');
   });
 });

@@ -22,9 +22,15 @@ export interface LoginSite {
   /** The secrets that seal the cookies. */
   readonly secrets: readonly string[];
   /** A new visitor who has logged in with an account, and the page of a token (Homer's) that they see then. */
-  loggedIn(account: string, path?: string): Promise<{ visitor: Visitor; page: Page }>;
+  loggedIn(account: string, path?: string): Promise<LoggedIn>;
   /** A new visitor who has logged in with an account an hour ago. */
-  loggedInEarlier(account: string, path: string): Promise<{ visitor: Visitor; page: Page }>;
+  loggedInEarlier(account: string, path: string): Promise<LoggedIn>;
+}
+
+/** A visitor who has logged in, and the page that they see. */
+export interface LoggedIn {
+  readonly visitor: Visitor;
+  readonly page: Page;
 }
 
 /** Follows the login that the page after a form leads to, for actions of maintainers. */

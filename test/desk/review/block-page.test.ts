@@ -6,6 +6,7 @@ import {
   author,
   homer,
   logInAgain,
+  type LoggedIn,
   type LoginSite,
   openLoginSite,
   stranger,
@@ -20,16 +21,11 @@ const today = new Date().toISOString().slice(0, 10);
 const settings = JSON.stringify({ maintainers: [maintainer, colleague] });
 const reason = 'Sells stolen accounts';
 
-interface Person {
-  readonly visitor: Visitor;
-  readonly page: Page;
-}
-
 const pageOf = (kind: string, name: string): string => `/review/blocked?kind=${kind}&name=${name}`;
 
 /** Presses a button of the form of an account, a bot or a host. */
 async function press(
-  { visitor, page }: Person,
+  { visitor, page }: LoggedIn,
   act: 'block' | 'unblock' | 'end-token',
   [kind, name]: readonly [kind: string, name: string],
   fields: Readonly<Record<string, string>> = {},
@@ -39,7 +35,7 @@ async function press(
 
 describe('who is blocked, on the site', () => {
   let site: LoginSite;
-  const open = async (path: string, account = maintainer): Promise<Person> =>
+  const open = async (path: string, account = maintainer): Promise<LoggedIn> =>
     await site.loggedIn(account, encodeURIComponent(path));
   const tip = (): string => site.repo.git('rev-parse', 'HEAD');
   const blocked = (): unknown => JSON.parse(site.repo.git('show', 'HEAD:blocked.json'));
