@@ -1,18 +1,20 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { findGitProcesses } from '../../src/git/leftovers.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { cleanUp } from '../support/cleanup.ts';
 import { committerOn } from '../support/committing.ts';
 import { setKey } from '../support/keys.ts';
+import { replaceGit } from '../support/replaced-git.ts';
 
 const files = { 'bots/001/1.en.md': 'name: One\n', 'bots/002/2.en.md': 'name: Two\n' };
 const child = fileURLToPath(new URL('commit-crash-child.js', import.meta.url));
@@ -71,7 +73,8 @@ describe('after a crash', () => {
 
   it('of a git child, killed again and again, no change is lost and none needs to be sent again', async function () {
     const repository = testRepository(files);
-    const others = new Set(gitChildren());
+    const gitDir = join(repository.folder, '.git');
+    const place = { folder: repository.folder, gitDir, commonDir: gitDir };
     const committer = committerOfChildren(repository.folder);
     const stop = new AbortController();
     const commitAll = async (value: number | string): Promise<unknown> =>
@@ -84,7 +87,7 @@ describe('after a crash', () => {
     const pauseMs = Math.max(100, 2 * (performance.now() - began));
     const killing = (async () => {
       while (!stop.signal.aborted) {
-        for (const pid of gitChildren()) if (!others.has(pid)) killIfThere(pid);
+        for (const { pid } of (await findGitProcesses(place)).seen) killIfThere(pid);
         await sleep(pauseMs * (1 + Math.random() * 2));
       }
     })();
@@ -134,11 +137,7 @@ function start(folder: string, failpoint: string): { answered: number[]; process
  */
 function dieOnceBesideAPack({ folder }: TestRepository): () => void {
   const bin = tempFolder();
-  const found = process.env['PATH'] ?? '';
-  const script = `#!/bin/sh
-PATH='${found}'
-case "$*" in *fast-import*) ;; *) exec git "$@" ;; esac
-[ -e '${bin}/died' ] && exec git "$@"
+  const script = `[ -e '${bin}/died' ] && exec git "$@"
 : > '${bin}/died'
 cp -r '${folder}/.git' '${bin}/copy' && cat > '${bin}/input'
 GIT_DIR='${bin}/copy' git "$@" < '${bin}/input' > /dev/null
@@ -146,12 +145,10 @@ for index in '${bin}'/copy/objects/pack/*.idx; do
   name=$(basename "$index" .idx)
   printf fast-import > '${folder}/.git/objects/pack/'"$name.keep"
 done
-kill -9 $$
-`;
-  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
-  process.env['PATH'] = [bin, found].join(delimiter);
+kill -9 $$`;
+  const takeBack = replaceGit('fast-import', script);
   return () => {
-    process.env['PATH'] = found;
+    takeBack();
     ok(existsSync(join(bin, 'died')), 'git was killed');
   };
 }
@@ -181,20 +178,6 @@ function committerOfChildren(folder: string): ReturnType<typeof committerOn> {
   const repositoryOpener = new RepositoryOpener(folder);
   cleanUp(() => repositoryOpener.close());
   return committerOn(folder, { repositoryOpener });
-}
-
-function gitChildren(): number[] {
-  const children = `/proc/${process.pid}/task/${process.pid}/children`;
-  if (!existsSync(children)) return [];
-  return readFileSync(children, 'utf8').trim().split(' ').filter(Boolean).map(Number).filter(isGit);
-}
-
-function isGit(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'git';
-  } catch {
-    return false;
-  }
 }
 
 function killIfThere(pid: number): void {

@@ -100,9 +100,8 @@ async function start(
   return service;
 }
 
-async function servedWebsite({ address }: TestServiceProcess): Promise<string | null> {
-  const response = await fetch(`${address}/api/v2/bots/312`);
-  return ((await response.json()) as { website: string | null }).website;
+async function servedWebsite(service: TestServiceProcess): Promise<string | null> {
+  return (await service.request('/api/v2/bots/312')).json.website;
 }
 
 function committedWebsite(repository: TestRepository): string | undefined {
@@ -117,10 +116,9 @@ async function isClean(
 ): Promise<void> {
   await eventually(async () => {
     strictEqual(repository.status(), '', failed);
-    const response = await fetch(`${service.address}/readyz`);
-    const { parts } = (await response.json()) as { parts: Record<string, { faults: string[] }> };
-    strictEqual(parts['repository']?.faults.join(), '', failed);
-    strictEqual((parts['remote']?.faults ?? []).join(), '', failed);
+    const { repository: ofClone, remote } = (await service.request('/readyz')).json.parts;
+    strictEqual(ofClone.faults.join(), '', failed);
+    strictEqual((remote?.faults ?? []).join(), '', failed);
     // A failed round is retried after some seconds, and a whole run is long and runs next to others.
   }, 60);
 }

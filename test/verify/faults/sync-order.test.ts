@@ -1,8 +1,9 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
+import { replaceGit } from '../../support/replaced-git.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestServiceProcess } from '../../support/service.ts';
@@ -18,16 +19,17 @@ needs('gcc', describe)('the intent of a change', () => {
     const repository = testRepository({ [homer]: mainPage({ website: null }) });
     const token = await issueTestToken(repository.folder, '312');
     const syncs = faultInjector(repository.folder, `fsync of ${homer}`);
-    const bin = slowImports();
-    const env = { ...syncs.env, PATH: [bin, process.env['PATH']].join(delimiter) };
-    const service = await startTestServiceProcess({}, { root: repository.folder, env });
+    const slow = join(tempFolder(), 'slow');
+    const takeBack = replaceGit('fast-import', `[ -e '${slow}' ] && sleep 3`);
+    const { folder: root } = repository;
+    const service = await startTestServiceProcess({}, { root, env: syncs.env }).finally(takeBack);
     const post = async (n: number): Promise<void> => {
       const { status } = await service.post('312', token, { website: `https://example.org/${n}` });
       strictEqual(status, 200);
     };
     const intents = (): string => readFileSync(join(repository.folder, '.git/botshelf/intents'), 'utf8');
     await post(1);
-    writeFileSync(join(bin, 'slow'), '');
+    writeFileSync(slow, '');
     const posted = post(2);
     await eventually(() => ok(intents().split('\n').length > 2));
     syncs.arm(2 ** 30, 0);
@@ -40,15 +42,3 @@ needs('gcc', describe)('the intent of a change', () => {
     ok(syncs.disarm().calls > 0, 'the new file was synced');
   });
 });
-
-/** Returns a folder for the PATH, with a git that takes three seconds for an import once there is a file `slow` in it. */
-function slowImports(): string {
-  const bin = tempFolder();
-  const script = `#!/bin/sh
-PATH='${process.env['PATH']}'
-case "$*" in *fast-import*) [ -e '${bin}/slow' ] && sleep 3 ;; esac
-exec git "$@"
-`;
-  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
-  return bin;
-}
