@@ -455,7 +455,6 @@ function readBlobs(folder: string, ids: readonly string[]): Map<string, string> 
   return blobs;
 }
 
-/** Reads from the remote which values of proposals are open, and all in the history of their refs. */
 /** Reads where the proposals are, each by its bot and account, of which a version is known by its website. */
 export function readProposals(shared: Pick<TestRepository, 'git'>): Omit<models.ProposalEnds, 'inBranch'> {
   const open = new Map<string, string>();
