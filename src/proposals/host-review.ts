@@ -3,10 +3,10 @@ import { toInert } from '../bot/commit-message.ts';
 import { writeCommit } from '../git/commit-files.ts';
 import { readTreeId } from '../git/history.ts';
 import {
+  type GitHost,
   type GitHostId,
   gitHosts,
   guessGitHost,
-  type PullsApi,
   readKeys,
   type RemotePlace,
 } from '../git/hosts.ts';
@@ -278,7 +278,7 @@ const maxTitleLength = 250;
 const minPauseMs = 1000;
 
 export interface HostPullsOptions {
-  readonly api: PullsApi;
+  readonly api: GitHost['api'];
   /** The address of the API, without a final slash. */
   readonly root: string;
   /** The repository, such as `people/list`. */
