@@ -17,8 +17,8 @@ export function toNewFile(text: string): { readonly mode: string; readonly conte
 
 /** A commit that no ref points at yet. */
 export interface NewCommit {
-  /** The files change the tree of the first. */
-  readonly parents: readonly string[];
+  /** The files change the tree of the first. In a history, the previous commit if left out. */
+  readonly parents?: readonly string[];
   /** The tree that the files change, if it is not the first parent's. */
   readonly tree?: string;
   /** Path from the top of the repository → the new file. */
@@ -72,35 +72,25 @@ export function toPackFolder({ commonDir }: Repository): string {
 
 /** Makes a commit on no ref, durably, and returns its id. @throws {GitError} */
 export async function writeCommit(repository: Repository, commit: NewCommit): Promise<string> {
-  const parts = formatCommit(unused, { committer: nameCommitter(repository), ...commit });
-  return await writeObjects(repository, parts);
-}
-
-/** A commit of a history, whose parent is the previous commit. */
-export interface PastCommit extends Omit<NewCommit, 'parents'> {
-  readonly committer: string;
+  return await writeHistory(repository, [commit]);
 }
 
 /** Makes a history on no ref, oldest commit first, durably, and returns the id of the last. @throws {GitError} */
-export async function writeHistory(repository: Repository, commits: Iterable<PastCommit>): Promise<string> {
+export async function writeHistory(repository: Repository, commits: Iterable<NewCommit>): Promise<string> {
+  const committer = nameCommitter(repository);
   const parts: StreamPart[] = [];
   let mark = 0;
   for (const commit of commits) {
     const parents = mark === 0 ? [] : [`:${mark}`];
-    parts.push(...formatCommit(unused, { ...commit, parents }, ++mark));
+    parts.push(...formatCommit(unused, { committer, parents, ...commit }, ++mark));
   }
-  return await writeObjects(repository, parts, mark);
+  const id = await runFastImport(repository, [], toStream(parts, mark, `reset ${unused}\n\n`));
+  await fsyncFolders(await listObjectFolders(repository));
+  return id;
 }
 
 /** A ref that is reset before the end of the input, so that only objects are written. */
 const unused = 'refs/botshelf/writing';
-
-async function writeObjects(repository: Repository, parts: readonly StreamPart[], mark = 1): Promise<string> {
-  const input = toStream(parts, mark, `reset ${unused}\n\n`);
-  const id = await runFastImport(repository, [], input);
-  await fsyncFolders(await listObjectFolders(repository));
-  return id;
-}
 
 /**
  * Runs fast-import and returns its output. After a failure, removes its crash report, and the pack that a full disk
@@ -109,7 +99,7 @@ async function writeObjects(repository: Repository, parts: readonly StreamPart[]
 async function runFastImport(
   repository: Repository,
   settings: readonly string[],
-  input: ReturnType<typeof toStream>,
+  input: Buffer,
 ): Promise<string> {
   try {
     return (await repository.run([...settings, ...fastImport], { input })).trim();
@@ -157,7 +147,7 @@ type StreamPart = string | Buffer;
 /** Returns the input of fast-import that makes a commit. @param mark names it in the rest of the input */
 function formatCommit(
   ref: string,
-  { committer, parents, tree, files, message }: NewCommit & { readonly committer: string },
+  { committer, parents = [], tree, files, message }: NewCommit & { readonly committer: string },
   mark = 1,
 ): StreamPart[] {
   const [first, ...others] = parents;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toInert } from '../bot/commit-message.ts';
 import { writeCommit } from '../git/commit-files.ts';
-import { readTreeId } from '../git/history.ts';
 import {
   type GitHost,
   type GitHostId,
@@ -11,6 +10,7 @@ import {
   type RemotePlace,
 } from '../git/hosts.ts';
 import { maxStallSeconds } from '../git/run-git.ts';
+import { readTreeId } from '../git/trees.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { BotshelfError, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -176,7 +176,7 @@ export class HostReview {
     if (known?.proposal.version === version) return known;
     const merged = await mergeProposal(repository, base, proposal);
     const message = describeChange(subject, merged, [`Proposed-by: ${proposer.id}`]);
-    const tree = (await readTreeId(repository, version)) ?? '';
+    const tree = await readTreeId(repository, version);
     const committer = `${repository.identity} ${Math.floor(sentAt / 1000)} +0000`;
     const parents = [base];
     const commit = await writeCommit(repository, { parents, tree, files: new Map(), message, committer });

@@ -1,8 +1,9 @@
 import { msPerDay, parseCommitTime } from '../bot/clock.ts';
 import { type NewCommit, writeCommit } from '../git/commit-files.ts';
-import { isAncestor, readConfirmedTime, readTreeId } from '../git/history.ts';
+import { isAncestor, readConfirmedTime } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { moveRefs } from '../git/refs.ts';
+import { readTreeId } from '../git/trees.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { PushedRef } from '../sync/remote.ts';
 import { ProposalList } from './proposal-list.ts';
@@ -398,10 +399,9 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
     sentAt,
     ...(hasLater && { queuedAt: toQueueTime(winner) }),
   };
-  const tree = await readTreeId(repository, version);
   const joined = await writeCommit(repository, {
     parents: [winner.version, loser.version],
-    ...(tree !== undefined && { tree }),
+    tree: await readTreeId(repository, version),
     files: new Map(),
     message: formatStep(step),
     committer,

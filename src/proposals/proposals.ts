@@ -15,8 +15,8 @@ import { blockedRule, type Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch/feed.ts';
 import { type FilesCommit, writeCommit, toNewFile } from '../git/commit-files.ts';
 import { type Committer, readTip } from '../git/branch/committer.ts';
-import { isAncestor, readTreeId } from '../git/history.ts';
-import { diffTrees, ignoreDiffLimit } from '../git/trees.ts';
+import { isAncestor } from '../git/history.ts';
+import { diffTrees, ignoreDiffLimit, readTreeId } from '../git/trees.ts';
 import { removeLeftovers } from '../git/leftovers.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import { moveRefs } from '../git/refs.ts';
@@ -339,10 +339,9 @@ export class Proposals implements BranchConsumer {
         text: note,
       };
       const parents = previous === undefined ? [] : [previous.version];
-      const tree = await readTreeId(repository, tip);
       const proposal = await this.#refs.commit(repository, step, {
         parents: previous?.base === tip ? parents : [...parents, tip],
-        ...(tree !== undefined && { tree }),
+        tree: await readTreeId(repository, tip),
         files: toFiles(repository, pages),
       });
       if (policy !== 'publish' || isReviewed(sent, before, pages)) return proposal;

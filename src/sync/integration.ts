@@ -6,8 +6,8 @@ import { parsePage } from '../catalogue/page/page.ts';
 import { isMainPage } from '../catalogue/page/rules.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { BranchMove, Committer } from '../git/branch/committer.ts';
-import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
-import { diffTrees, type FileChange, type GitFile } from '../git/trees.ts';
+import { countCommits, isAncestor, mergeBase } from '../git/history.ts';
+import { diffTrees, type FileChange, type GitFile, readTreeId } from '../git/trees.ts';
 import type { Repository } from '../git/repository.ts';
 import { readRef } from '../git/refs.ts';
 import type { Log } from '../lib/log.ts';
@@ -287,8 +287,7 @@ export async function replayCommand(
   const [head = '', ...message] = content.split('\n\n');
   const [, base = null] = /^parent (.*)$/m.exec(head) ?? [];
   if (base === tip) {
-    const isSame =
-      tip !== null && (await readTreeId(repository, commit)) === (await readTreeId(repository, tip));
+    const isSame = tip !== null && (await haveSameTree(repository, commit, tip));
     return { commit: isSame ? tip : commit, droppedEdits: [] };
   }
   if (base === null || tip === null) throw new BotshelfError('unavailable', otherHistory);
@@ -314,12 +313,15 @@ async function replayChanges(
   const { theirs } = sides;
   const { files: merged, droppedEdits } = await mergeChanges(repository, changes, sides);
   const files = new Map([...changes.ours, ...merged]);
-  const tree = await readTreeId(repository, theirs);
-  if (files.size === 0 || tree === undefined) return { commit: theirs, droppedEdits };
+  if (files.size === 0) return { commit: theirs, droppedEdits };
   const message = toMessage(droppedEdits);
-  const commit = await writeCommit(repository, { parents: [theirs], tree, files, message });
-  const isSame = (await readTreeId(repository, commit)) === tree;
+  const commit = await writeCommit(repository, { parents: [theirs], files, message });
+  const isSame = await haveSameTree(repository, commit, theirs);
   return { commit: isSame ? theirs : commit, droppedEdits };
+}
+
+async function haveSameTree(repository: Repository, a: string, b: string): Promise<boolean> {
+  return (await readTreeId(repository, a)) === (await readTreeId(repository, b));
 }
 
 /** Merges files that both sides changed, and removes files of a bot that one side changed and the other removed. */

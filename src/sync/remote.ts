@@ -15,7 +15,7 @@ import {
   writeShard,
 } from '../counts/state.ts';
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
-import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
+import { countCommits, isAncestor, mergeBase } from '../git/history.ts';
 import { findBranch, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { moveRefs, readRef, stateRef } from '../git/refs.ts';
 import { fetchCommand, GitError, isGitFailure, maxStallSeconds } from '../git/run-git.ts';
@@ -466,12 +466,10 @@ export async function hasLostState(repository: Repository, state: string | null)
  */
 export async function markLoss(repository: Repository, branchTip: string): Promise<void> {
   await moveState(repository, async (ours) => {
-    const tree = ours === null ? undefined : await readTreeId(repository, ours);
-    if (ours === null || tree === undefined) return ours;
     // A round that fails is repeated.
-    if ((await listLosses(repository, ours)).includes(branchTip)) return ours;
+    if (ours === null || (await listLosses(repository, ours)).includes(branchTip)) return ours;
     const message = `${lossSubject} ${branchTip}\n`;
-    return await writeCommit(repository, { parents: [ours], tree, files: new Map(), message });
+    return await writeCommit(repository, { parents: [ours], files: new Map(), message });
   });
 }
 
@@ -544,10 +542,9 @@ export async function mergeStates(
   const shards = await listShards(repository, theirs);
   if (ours === null || base === ours) return theirs;
   const files = await mergeFiles(repository, ours, theirs, shards);
-  const tree = await readTreeId(repository, theirs);
-  if (files.size === 0 || tree === undefined) return theirs;
+  if (files.size === 0) return theirs;
   const parents = base === undefined ? [theirs] : [theirs, ours];
-  return await writeCommit(repository, { parents, tree, files, message: 'Merge the counts of a replica\n' });
+  return await writeCommit(repository, { parents, files, message: 'Merge the counts of a replica\n' });
 }
 
 /** Returns the merged files that differ from those of theirs. */
