@@ -16,7 +16,7 @@ import { BotshelfError, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createBoundedFetch } from '../lib/network.ts';
 import { type Failure, FailureLog, computeBackoff } from '../lib/retry.ts';
-import { describeRemoteError, fetchCommit, listRefs, pushRemote, type Remote } from '../sync/remote.ts';
+import { describeRemoteError, fetchCommit, listRemoteRefs, pushRemote, type Remote } from '../sync/remote.ts';
 import { describeChange, mergeProposal } from './merged-proposal.ts';
 import { parseRetryAfter } from './notifications.ts';
 import { isSentByBot, ProposalError, type Proposal, toText, toSubjectPath } from './proposal.ts';
@@ -148,7 +148,7 @@ export class HostReview {
     await proposals.closeAccepted();
     const { list } = proposals;
     const repository = await repositoryOpener.open();
-    const refs = await listRefs(repository, ['refs/heads/proposals/*'], this.#remote);
+    const refs = await listRemoteRefs(repository, ['refs/heads/proposals/*'], this.#remote);
     if (list.open.length > 0) await this.#pulls.update();
     const ended = list
       .listClosedSince(0)

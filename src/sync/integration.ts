@@ -39,8 +39,6 @@ import { describeRewrite, toRewriteRef } from './rewrites.ts';
 export interface IntegrationOptions {
   readonly committer: Pick<Committer<never>, 'move'>;
   readonly log: Log;
-  /** Receives the edits that a merge set aside in files that are not pages of bots. */
-  readonly onSideFilesDropped?: (edits: readonly DroppedEdit[]) => void;
   /** Whether this clone has nothing of its own: its branch becomes the remote's, whatever that is. */
   readonly followsOnly?: boolean;
 }
@@ -51,7 +49,8 @@ export type FetchedBranch = Pick<RemoteBranch, 'address' | 'branch' | 'baseRef'>
 /**
  * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or
  * replays our commits on it if it was rewritten. If the remote has lost commits, our branch stays, to be pushed again.
- * A clone that follows only resets its branch to it.
+ * A clone that follows only resets its branch to it. Returns the edits that this set aside in files that are not pages of
+ * bots.
  * @param theirs the tip, null if the remote has no such branch
  * @throws {BotshelfError} unavailable, when that cannot or must not be done
  * @throws {GitError}
@@ -61,11 +60,11 @@ export async function integrate(
   theirs: string | null,
   remote: FetchedBranch,
   options: IntegrationOptions,
-): Promise<void> {
+): Promise<readonly DroppedEdit[]> {
   const missingRef = toMissingRef(remote);
   if (theirs === null) {
     const known = await readRef(repository, remoteRefs.branch);
-    if (known === null) return;
+    if (known === null) return [];
     await setRefs(repository, new Map([[missingRef, known]]));
     throw new BotshelfError('unavailable', branchGone);
   }
@@ -85,13 +84,9 @@ export async function integrate(
         ? new BotshelfError('unavailable', `${error.message}: ${tooManyFiles}`)
         : error;
     });
-  if (move) {
-    report(move, options.log);
-    options.onSideFilesDropped?.(
-      move.droppedEdits.filter(({ path }) => !parseFilePath(path, repository.prefix)),
-    );
-  }
+  if (move) report(move, options.log);
   await setRefs(repository, merged);
+  return (move?.droppedEdits ?? []).filter(({ path }) => !parseFilePath(path, repository.prefix));
 }
 
 async function planMove(

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { maxLeadMs, parseCommitTime } from '../bot/clock.ts';
-import type { PageData } from '../catalogue/page/page.ts';
 import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/trees.ts';
 import type { Repository } from '../git/repository.ts';
-import { parseKeys } from './key-merge.ts';
+import { readPageData } from './key-merge.ts';
 
 /**
  * The writer of a key's value: a person by a commit, or an owner by a post at a time in milliseconds since the epoch.
@@ -68,20 +67,6 @@ export async function findKeyWriter(
     return { by: 'post', at: isPosted ? edited : time };
   }
   return undefined;
-}
-
-/**
- * Returns the front matter of the page file with this blob; undefined without a blob, or if it is not a page.
- * @param path of the page, which decides the parser
- * @throws {GitError}
- */
-export async function readPageData(
-  { objects }: Pick<Repository, 'objects'>,
-  path: string,
-  blob: string | undefined,
-): Promise<PageData | undefined> {
-  const object = blob === undefined ? undefined : await objects.readOne(blob);
-  return object && parseKeys(path, object.content.toString());
 }
 
 /**

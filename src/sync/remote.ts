@@ -155,7 +155,7 @@ export async function setRefs(
  */
 export async function fetchRemote(repository: Repository, remote: RemoteBranch): Promise<RemoteTips> {
   const { address, branch } = remote;
-  const listed = await listRefs(repository, [branch, stateRef], remote);
+  const listed = await listRemoteRefs(repository, [branch, stateRef], remote);
   const tips = { branch: listed.get(branch) ?? null, state: listed.get(stateRef) ?? null };
   const known = await readKnownTips(repository);
   const wanted = [
@@ -163,8 +163,7 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
     ...(tips.state !== null && tips.state !== known.state ? [`+${stateRef}:${remoteRefs.state}`] : []),
   ];
   // A server that has lost the state receives it again with the next push.
-  if (tips.state === null && known.state !== null)
-    await moveRefs(repository, new Map([[remoteRefs.state, { from: known.state, to: null }]]));
+  if (tips.state === null) await setRefs(repository, new Map([[remoteRefs.state, null]]));
   if (wanted.length === 0) return tips;
   await repository.run([...fetch, address, ...wanted], toRunOptions(remote));
   const fetched = await readKnownTips(repository);
@@ -179,7 +178,7 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
  * @throws {GitError}
  */
 export async function fetchRemoteState(repository: Repository, remote: Remote): Promise<string | null> {
-  const commit = (await listRefs(repository, [stateRef], remote)).get(stateRef) ?? null;
+  const commit = (await listRemoteRefs(repository, [stateRef], remote)).get(stateRef) ?? null;
   if (commit !== null && !(await repository.objects.has(commit)))
     await fetchCommit(repository, stateRef, remote);
   return commit;
@@ -191,7 +190,7 @@ export async function fetchCommit(repository: Repository, name: string, remote: 
 }
 
 /** Returns the remote's refs that match any of these patterns, each with its commit. @throws {GitError} */
-export async function listRefs(
+export async function listRemoteRefs(
   repository: Repository,
   refs: readonly string[],
   remote: Remote,
