@@ -102,7 +102,7 @@ async function runFastImport(
   input: Buffer,
 ): Promise<string> {
   try {
-    return (await repository.run([...settings, ...fastImport], { input })).trim();
+    return (await repository.run([...settings, ...fastImport.split(' ')], { input })).trim();
   } catch (error) {
     const stderr = error instanceof GitError ? error.stderr : '';
     const packs = stderr.match(/(?<=objects\/pack\/)tmp_\w+/g) ?? [];
@@ -132,15 +132,7 @@ async function listObjectFolders({ commonDir }: Repository): Promise<string[]> {
  * it refuses an input that is cut off. With `--depth=0`, it makes no deltas: each would be against the file before, which
  * is another bot's, and maintenance would keep it instead of a better one.
  */
-const fastImport: readonly string[] = [
-  '-c',
-  'fastimport.unpackLimit=0',
-  'fast-import',
-  '--quiet',
-  '--done',
-  '--date-format=raw',
-  '--depth=0',
-];
+const fastImport = '-c fastimport.unpackLimit=0 fast-import --quiet --done --date-format=raw --depth=0';
 
 type StreamPart = string | Buffer;
 

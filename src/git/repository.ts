@@ -9,8 +9,7 @@ import {
   isGitFailure,
   directClient,
   type GitClient,
-  type GitCommand,
-  type RunOptions,
+  type GitOptions,
 } from './run-git.ts';
 
 /** The Git repository of the catalogue. The service runs git in it through `run` alone. */
@@ -37,7 +36,7 @@ export interface Repository {
    * Runs one git command and returns its standard output.
    * @throws {GitError} when it fails or is killed
    */
-  run(args: readonly string[], options?: GitOptions): Promise<string>;
+  run(args: readonly string[], options?: Omit<GitOptions, 'take' | 'onProgress'>): Promise<string>;
 
   /**
    * Returns the branch that is checked out now, such as `refs/heads/main`.
@@ -45,8 +44,6 @@ export interface Repository {
    */
   branch(): string;
 }
-
-interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOptions, 'signal'> {}
 
 /**
  * Opens the repository of the catalogue's folder, which may be any folder of its work tree.
@@ -113,16 +110,19 @@ export class RepositoryOpener {
 
   /** Returns why nothing can be committed now; undefined when commits can be made. Retries to open the repository. */
   unavailableReason(): string | undefined {
-    try {
-      if (this.#opened?.branch() !== undefined) {
-        ensureWritable(this.#opened);
-        return undefined;
-      }
-    } catch (error) {
-      return messageOf(error);
+    if (this.#opened === undefined) {
+      this.open().catch(() => {});
+      return this.#reason;
     }
-    this.open().catch(() => {});
-    return this.#reason;
+    const { folder, gitDir, commonDir } = this.#opened;
+    try {
+      this.#opened.branch();
+      for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
+        accessSync(path, constants.W_OK);
+      return undefined;
+    } catch (error) {
+      return toUnavailableError(error).message;
+    }
   }
 
   /** @throws {BotshelfError} unavailable */
@@ -241,16 +241,6 @@ async function readIdentity(folder: string, client: GitClient): Promise<string> 
   const { 'user.name': name = 'Botshelf', 'user.email': email = 'botshelf@localhost' } =
     Object.fromEntries(entries);
   return `${name} <${email}>`;
-}
-
-/** @throws {BotshelfError} unavailable, if a commit would fail without write permission */
-function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
-  try {
-    for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
-      accessSync(path, constants.W_OK);
-  } catch (error) {
-    throw toUnavailableError(error);
-  }
 }
 
 /** Returns the error for a repository that was deleted while it is used: “git init” would begin an unrelated history. */

@@ -92,18 +92,9 @@ export function findOwnershipProblem(stderr: string): string | undefined {
 
 /** Returns a user such as `alice (uid 1000)`. */
 function formatUser(uid: number): string {
-  const user = readPasswd()
-    .map((line) => line.split(':'))
-    .find(([, , number]) => number === String(uid));
-  return user?.[0] ? `${user[0]} (uid ${uid})` : `uid ${uid}`;
-}
-
-function readPasswd(): string[] {
-  try {
-    return readFileSync('/etc/passwd', 'utf8').split('\n');
-  } catch {
-    return [];
-  }
+  const users = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8') : '';
+  const [, name] = new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, 'm').exec(users) ?? [];
+  return name === undefined ? `uid ${uid}` : `${name} (uid ${uid})`;
 }
 
 /** Settings of every git command of the service: no code of the repository is run, and every write is synced. */
@@ -179,6 +170,9 @@ export interface RunOptions {
   /** Receives the last report of the progress, which `--progress` asks for. */
   readonly onProgress?: ((report: string) => void) | undefined;
 }
+
+/** What a command may have besides its folder and arguments. */
+export type GitOptions = Omit<GitCommand, 'folder' | 'args'> & RunOptions;
 
 /** Runs git. */
 export interface GitClient {
@@ -351,12 +345,7 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
 export async function runCommandLineGit(
   folder: string,
   args: readonly string[],
-  {
-    take,
-    onProgress,
-    ...options
-  }: Pick<GitCommand, 'input' | 'indexFile' | 'accepts' | 'stallSeconds'> &
-    Pick<RunOptions, 'take' | 'onProgress'> = {},
+  { take, onProgress, ...options }: Omit<GitOptions, 'signal'> = {},
 ): Promise<string> {
   try {
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take, onProgress });
@@ -373,15 +362,6 @@ export async function runCommandLineGit(
  * @param setting of Git for this command, such as `fetch.fsckObjects=true`
  */
 export function fetchCommand(setting: string): readonly string[] {
-  return [
-    '-c',
-    setting,
-    'fetch',
-    '--progress',
-    '--no-tags',
-    '--no-write-fetch-head',
-    '--refmap=',
-    '--no-recurse-submodules',
-    '--no-auto-maintenance',
-  ];
+  const options = '--no-tags --no-write-fetch-head --refmap= --no-recurse-submodules --no-auto-maintenance';
+  return ['-c', setting, 'fetch', '--progress', ...options.split(' ')];
 }

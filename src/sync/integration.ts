@@ -450,9 +450,8 @@ async function mergeTrees(
   ours: string,
   theirs: string,
 ): Promise<{ tree: string; conflicts: Map<string, FileVersions> }> {
-  const [tree = '', ...entries] = (await repository.run([...mergeTree, ours, theirs], { accepts: 1 })).split(
-    '\0',
-  );
+  const args = [...mergeTree.split(' '), ours, theirs];
+  const [tree = '', ...entries] = (await repository.run(args, { accepts: 1 })).split('\0');
   const conflicts = new Map<string, FileVersions>();
   for (const entry of entries) {
     const [, mode, id, stage, path] = /^(\d+) ([0-9a-f]+) ([123])\t(.+)$/s.exec(entry) ?? [];
@@ -464,13 +463,5 @@ async function mergeTrees(
   return { tree, conflicts };
 }
 
-const mergeTree = [
-  '-c',
-  'merge.directoryRenames=false',
-  '-c',
-  'merge.renameLimit=1000',
-  'merge-tree',
-  '--write-tree',
-  '-z',
-  '--no-messages',
-];
+const mergeTree =
+  '-c merge.directoryRenames=false -c merge.renameLimit=1000 merge-tree --write-tree -z --no-messages';

@@ -78,16 +78,12 @@ function parseUpdatedBots([author, committer, bots = '', changedBy]: readonly st
   return author === committer && bots !== '' && changedBy === '' ? bots.split(',') : [];
 }
 
+const logOptions = '--stdin --topo-order --full-history --root --no-show-signature --no-color -m';
+
 const log = [
   '--literal-pathspecs',
   'log',
-  '--stdin',
-  '--topo-order',
-  '--full-history',
-  '--root',
-  '--no-show-signature',
-  '--no-color',
-  '-m',
+  ...logOptions.split(' '),
   ...rawDiffOptions,
   // A page that was moved may be in another language, with few lines that stay.
   '--find-renames=1%',

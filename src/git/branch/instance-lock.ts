@@ -7,8 +7,6 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, ignoreMissing, messageOf, UserError } from '../../lib/errors.ts';
 import { makeFolder } from '../../lib/files.ts';
-import type { Log } from '../../lib/log.ts';
-import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
 
 /** The right to be the only process that writes to a folder. */
 export interface InstanceLock {
@@ -79,37 +77,6 @@ const maxBriefMs = 30_000;
 
 /** The response while a service starts or stops, and can do no request. */
 export const waitResponse = 'wait';
-
-/**
- * Takes the lock of the clone itself, because two services with different folders `var/` would remove each other's locks
- * as stale. Returns undefined without a repository that this process can write to.
- * @throws {BotshelfError} already-running, while a running process has it
- * @throws {UserError} if the file system has no sockets
- * @throws a system error
- */
-export async function takeCloneLock(
-  repositoryOpener: RepositoryOpener,
-  log: Log,
-  respond?: Respond,
-): Promise<InstanceLock | undefined> {
-  let repository: Repository;
-  try {
-    repository = await repositoryOpener.open();
-  } catch (error) {
-    log.debug({}, `the clone has no lock: ${toUnavailableError(error).message}`);
-    return undefined;
-  }
-  try {
-    return await takeInstanceLock(repository.gitDir, {
-      shown: repository.folder,
-      ...(respond && { respond }),
-    });
-  } catch (error) {
-    if (!['EROFS', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
-    log.warn({}, toUnavailableError(error).message);
-    return undefined;
-  }
-}
 
 /**
  * Sends the name of this process immediately, without a line end, because clients of earlier versions wait for it and
