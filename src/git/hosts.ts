@@ -127,7 +127,7 @@ export const gitHosts = {
 } as const;
 
 export type GitHostId = keyof typeof gitHosts;
-export type GitHost = (typeof gitHosts)[GitHostId];
+type GitHost = (typeof gitHosts)[GitHostId];
 
 /**
  * `body`: a signature of the body (HMAC with SHA-256), in hexadecimal digits. `standard`: a signature of ID, time and body

@@ -320,7 +320,8 @@ export class ObjectReader {
       const request = this.#waiting.shift();
       if (header) this.#restart();
       else if (request && idLike.test(request.name)) request.reject(createMissingError(request.name));
-      if (header?.type === 'tree') request?.reject(createTreeError(header.id));
+      if (header?.type === 'tree')
+        request?.reject(new BotshelfError('list-too-long', `the tree ${header.id} has too many names`));
       request?.resolve(undefined);
       return undefined;
     }
@@ -344,10 +345,6 @@ export class ObjectReader {
 function createMissingError(name: string): BotshelfError {
   const message = `the object ${name} is missing or cannot be read: try again, and run "git fsck" if it stays`;
   return new BotshelfError('missing-object', message);
-}
-
-function createTreeError(id: string): BotshelfError {
-  return new BotshelfError('list-too-long', `the tree ${id} has too many names`);
 }
 
 const idLike = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;

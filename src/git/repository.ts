@@ -3,14 +3,7 @@ import { join } from 'node:path';
 import { createDiskFullError, isUnavailable, stopping, toWriteError } from '../bot/errors.ts';
 import { BotshelfError, codeOf, isError, messageOf } from '../lib/errors.ts';
 import { type HashName, ObjectReader } from './objects.ts';
-import {
-  GitError,
-  findOwnershipProblem,
-  isGitFailure,
-  directClient,
-  type GitClient,
-  type GitOptions,
-} from './run-git.ts';
+import { GitError, isGitFailure, directClient, type GitClient, type GitOptions } from './run-git.ts';
 
 /** The Git repository of the catalogue. The service runs git in it through `run` alone. */
 export interface Repository {
@@ -212,11 +205,14 @@ async function findRepository(
 }
 
 function toNoRepositoryError(catalogue: string, error: unknown): BotshelfError {
-  const stderr = error instanceof GitError ? error.stderr : messageOf(error);
-  const startFailure = error instanceof GitError ? error.startFailure : undefined;
+  const {
+    startFailure,
+    ownershipProblem,
+    stderr = messageOf(error),
+  } = error instanceof GitError ? error : {};
   if (startFailure !== undefined) return new BotshelfError('no-git', startFailure, { cause: error });
-  const problem = findOwnershipProblem(stderr);
-  if (problem !== undefined) return new BotshelfError('wrong-user', problem, { cause: error });
+  if (ownershipProblem !== undefined)
+    return new BotshelfError('wrong-user', ownershipProblem, { cause: error });
   if (!existsSync(`${catalogue}/.`)) return createNoRepositoryError(`${catalogue} is not a folder`, error);
   const none = `${catalogue} is in no Git repository that can be written to (${findLastLine(stderr)})`;
   return createNoRepositoryError(none, error, 'run "git init" there');

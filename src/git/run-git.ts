@@ -35,6 +35,19 @@ export class GitError extends BotshelfError {
       : `git cannot be run (${this.reason}): look at the memory of this machine and the limits of this user`;
   }
 
+  /** Why git refuses a repository that belongs to another user, and what to do; undefined if it failed for another reason. */
+  get ownershipProblem(): string | undefined {
+    const [, path] = /dubious ownership in repository at '(.+)'/.exec(this.stderr) ?? [];
+    if (path === undefined) return undefined;
+    const uid = process.geteuid?.() ?? 0;
+    const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
+    const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
+    const [theirs, ours] = [formatUser(owner), formatUser(uid)];
+    // Not for root: after a chown to root, the right user would be locked out.
+    const other = uid === 0 ? '' : `, or change the owner of the folder (chown -R ${uid} ${path})`;
+    return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}${other}`;
+  }
+
   /** The first line of git's standard error; may be empty. */
   get reason(): string {
     return (this.stderr.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
@@ -72,23 +85,6 @@ export function removeCredentials(text: string): string {
 
 /** An address in which no port follows the first colon. */
 const passwordWithSlash = /:\/\/[^\s/:[\]]*:(?!\d{0,5}(?:[/?#'"]|\s|$))[^\s]*@/g;
-
-/**
- * Returns why git refuses a repository that belongs to another user, and what to do about it; undefined when git failed
- * for another reason.
- * @param stderr the standard error of git
- */
-export function findOwnershipProblem(stderr: string): string | undefined {
-  const [, path] = /dubious ownership in repository at '(.+)'/.exec(stderr) ?? [];
-  if (path === undefined) return undefined;
-  const uid = process.geteuid?.() ?? 0;
-  const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
-  const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
-  const [theirs, ours] = [formatUser(owner), formatUser(uid)];
-  // Not for root: after a chown to root, the right user would be locked out.
-  const other = uid === 0 ? '' : `, or change the owner of the folder (chown -R ${uid} ${path})`;
-  return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}${other}`;
-}
 
 /** Returns a user such as `alice (uid 1000)`. */
 function formatUser(uid: number): string {
@@ -351,7 +347,7 @@ export async function runCommandLineGit(
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take, onProgress });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    const problem = error.startFailure ?? findOwnershipProblem(error.stderr);
+    const problem = error.startFailure ?? error.ownershipProblem;
     throw problem === undefined ? error : new UserError(problem);
   }
 }

@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toInert } from '../bot/commit-message.ts';
 import { writeCommit } from '../git/commit-files.ts';
-import {
-  type GitHost,
-  type GitHostId,
-  gitHosts,
-  guessGitHost,
-  readKeys,
-  type RemotePlace,
-} from '../git/hosts.ts';
+import { type GitHostId, gitHosts, guessGitHost, readKeys, type RemotePlace } from '../git/hosts.ts';
 import { maxStallSeconds } from '../git/run-git.ts';
 import { readTreeId } from '../git/trees.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
@@ -278,7 +271,7 @@ const maxTitleLength = 250;
 const minPauseMs = 1000;
 
 export interface HostPullsOptions {
-  readonly api: GitHost['api'];
+  readonly api: (typeof gitHosts)[GitHostId]['api'];
   /** The address of the API, without a final slash. */
   readonly root: string;
   /** The repository, such as `people/list`. */

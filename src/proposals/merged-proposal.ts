@@ -38,7 +38,6 @@ import {
   ProposalError,
   maxNoteLength,
   type Person,
-  type ProposalPolicy,
   type SentPage,
   type SentProposal,
 } from './proposal.ts';
@@ -158,9 +157,7 @@ export async function planBotAct(
     const text = withValues(path, texts.get(path) ?? null, { nsfw: true }, Date.now());
     if (text !== texts.get(path)) files.set(prefix + path, toNewFile(text));
   }
-  const { name: title } = main?.page.data ?? {};
-  const name = typeof title === 'string' ? title : '';
-  const edit = { id: bot, name, keys: act === 'remove' ? [] : ['nsfw'] };
+  const edit = { id: bot, name: nameOf(main), keys: act === 'remove' ? [] : ['nsfw'] };
   const trailers = [formatChangedBy(by.name), `Reviewed-by: ${by.id}`];
   const verb = act === 'remove' ? 'Remove' : 'Update';
   return { files, message: formatCommitMessage([edit], trailers, { verb, reason }) };
@@ -168,8 +165,7 @@ export async function planBotAct(
 
 function describeEdit(id: BotId, { before, changed }: MergedProposal): EditedBot {
   const main = findMainPage(new Map([...before, ...changed]));
-  const { name: title } = main?.page.data ?? {};
-  const name = typeof title === 'string' ? title : '';
+  const name = nameOf(main);
   if (before.size === 0) return { id, name, keys: [] };
   const former = new Map(parsePages(before).map((file) => [file.path, file.page]));
   const keys = parsePages(changed).flatMap(({ path, locale, page }) => {
@@ -186,14 +182,13 @@ function findMainPage(pages: FileTexts): ReadablePage | undefined {
   return parsePages(pages).filter(isReadable).find(isMainPage);
 }
 
+function nameOf(main: ReadablePage | undefined): string {
+  const name = main?.page.data['name'];
+  return typeof name === 'string' ? name : '';
+}
+
 /** Whether a proposal is for a new bot, from an author of the bot, from its token, or from another account. */
 export type ProposalKind = 'newBots' | 'authors' | 'token' | 'others';
-
-/** Returns the treatment of a proposal that may be of any of these kinds. */
-export function findPolicy({ proposals }: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {
-  const [policy = 'off', ...others] = new Set(kinds.map((kind) => proposals[kind]));
-  return kinds.length === 1 || (policy === 'off' && others.length === 0) ? policy : 'review';
-}
 
 /** Returns the kind of a proposal. @throws {ProposalError} off, for the profile of another account */
 export function findKind(subject: Subject, before: FileTexts, account: AccountId): ProposalKind {

@@ -40,7 +40,6 @@ import {
   ensureVersion,
   withSentPage,
   findKind,
-  findPolicy,
   isReviewed,
   type ProposalKind,
 } from './merged-proposal.ts';
@@ -251,9 +250,11 @@ export class Proposals implements BranchConsumer {
     return this.#findPolicy(settings, authors === null ? ['newBots'] : known);
   }
 
+  /** Returns the treatment of a proposal that may be of any of these kinds. */
   #findPolicy(settings: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {
-    const isClosed = this.#options.needsMaintainer && settings.maintainers.length === 0;
-    return isClosed ? 'off' : findPolicy(settings, kinds);
+    if (this.#options.needsMaintainer && settings.maintainers.length === 0) return 'off';
+    const [policy = 'off', ...others] = new Set(kinds.map((kind) => settings.proposals[kind]));
+    return kinds.length === 1 || (policy === 'off' && others.length === 0) ? policy : 'review';
   }
 
   /**
@@ -465,10 +466,7 @@ export class Proposals implements BranchConsumer {
       const { files, message } = await plan(repository, tip);
       if (files.size === 0) return undefined;
       const commit = await writeCommit(repository, { parents: [tip], files, message });
-      const written = [...files].flatMap(([path, file]) =>
-        file && 'content' in file ? [[path, file.content] as const] : [],
-      );
-      return { commit, refs: new Map(), contents: new Map(written), refusesEdits: true };
+      return { commit, refs: new Map(), files, refusesEdits: true };
     });
     await move.catch((error: unknown) => {
       throw isError(error, 'usage', 'edit-conflict', 'faulty-page') ? error : toUnavailableError(error);
@@ -492,8 +490,7 @@ export class Proposals implements BranchConsumer {
       const commit = await writeCommit(repository, { parents: [tip], files, message });
       const step = { ...proposal, state: 'accepted', reviewer, commit, text } as const;
       closed = await this.#refs.writeClosed(repository, proposal, step);
-      const contents = new Map([...files].map(([path, { content }]) => [path, content]));
-      return { commit, refs: new Map([[closed.ref, closed.version]]), contents };
+      return { commit, refs: new Map([[closed.ref, closed.version]]), files };
     });
     const repository = await this.#options.repositoryOpener.open();
     if (closed === undefined)
@@ -674,7 +671,7 @@ async function isInBranch(
   return (await isAncestor(repository, proposal.base, tip)) ? true : undefined;
 }
 
-function toFiles({ prefix }: Repository, pages: FileTexts): Map<string, ReturnType<typeof toNewFile>> {
+function toFiles({ prefix }: Repository, pages: FileTexts): FilesCommit['files'] {
   return new Map(Array.from(pages, ([path, text]) => [prefix + path, toNewFile(text)]));
 }
 

@@ -18,14 +18,7 @@ import { failpoint } from '../../lib/failpoint.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { splitIntoParts } from '../../lib/worker-pool.ts';
 import type { FileChange, GitFile } from '../trees.ts';
-import {
-  submodule,
-  symbolicLink,
-  computeBlobId,
-  type HashName,
-  streamBlobId,
-  maxObjectBytes,
-} from '../objects.ts';
+import { submodule, symbolicLink, computeBlobId, streamBlobId, maxObjectBytes } from '../objects.ts';
 import { largeInPieces } from '../run-git.ts';
 import type { Repository } from '../repository.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
@@ -79,15 +72,17 @@ export async function inspect(
   reading.catch(() => {});
   const files = new Map<string, WorkFile | Error>();
   const throwAtLinks = linkGuard(repository.folder);
-  await forEach(paths, async (path) => {
+  const slice = new TimeSlice('service');
+  for (const path of paths) {
     try {
       throwAtLinks(path);
-      const file = await readWorkFile(join(repository.folder, path), repository.hash);
+      const file = await readWorkFile(repository, path);
       files.set(path, keep ? file : { ...file, content: undefined });
     } catch (error) {
       files.set(path, error instanceof Error ? error : new Error(String(error)));
     }
-  });
+    if (slice.isOver) await slice.next();
+  }
   return { index: await reading, files };
 }
 
@@ -128,7 +123,9 @@ export function prepareCheckout(
     else if (isSubmodule(change)) return step(seen);
     else if (seen.id === (change.after?.id ?? null)) return needsMode(change, seen) ? step(seen) : [];
     else if (seen.id === undefined && change.after === null) return [];
-    else if (seen.id === undefined ? isFolder(seen) : replaceable(change).has(seen.id)) return step(seen);
+    // A folder in the place of the file may be empty when the file is put there.
+    else if (seen.id === undefined ? seen.stat?.isDirectory() : replaceable(change).has(seen.id))
+      return step(seen);
     else if (torn && isTorn(seen)) return step(seen);
     else reject(change, edited);
     return [];
@@ -229,17 +226,6 @@ async function catchError(work: Promise<void>): Promise<unknown> {
   );
 }
 
-/**
- * Runs `work` for one item after the other, with pauses, because its steps are synchronous, which is several times faster.
- */
-async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const slice = new TimeSlice('service');
-  for (const item of items) {
-    await work(item);
-    if (slice.isOver) await slice.next();
-  }
-}
-
 /** Runs `work` for 16 items at a time, because on a busy disk each write waits for milliseconds. */
 async function someAtATime<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
@@ -251,11 +237,6 @@ async function someAtATime<T>(items: readonly T[], work: (item: T) => Promise<vo
 
 function isSubmodule({ before, after }: FileChange): boolean {
   return (after ?? before)?.mode === submodule;
-}
-
-/** Returns whether a folder is in the place of the file. It may be empty when the file is put there. */
-function isFolder({ stat }: WorkFile): boolean {
-  return stat?.isDirectory() === true;
 }
 
 function isTorn({ content }: WorkFile): boolean {
@@ -272,7 +253,8 @@ interface WorkFile {
 }
 
 /** Reads a path of the work tree, small files synchronously, which is several times faster. @throws a system error */
-async function readWorkFile(absolute: string, hash: HashName): Promise<WorkFile> {
+async function readWorkFile({ folder, hash }: Repository, path: string): Promise<WorkFile> {
+  const absolute = join(folder, path);
   const stat = readStatIfPresent(absolute);
   const content = stat?.isFile() && stat.size <= maxObjectBytes ? readFileSync(absolute) : undefined;
   const readId = async (): Promise<string | null | undefined> => {

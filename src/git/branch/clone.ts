@@ -6,13 +6,7 @@ import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { BranchFeed } from './feed.ts';
 import { GitRunner } from '../git-runner.ts';
-import {
-  askHolder,
-  type InstanceLock,
-  type Respond,
-  takeInstanceLock,
-  waitResponse,
-} from './instance-lock.ts';
+import { askHolder, type InstanceLock, type Respond, takeInstanceLock } from './instance-lock.ts';
 import { isIndexLocked, isIndexMissing } from './git-index.ts';
 import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
 import { parseRemote, type RemotePlace } from '../hosts.ts';
@@ -73,8 +67,7 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
     await removeUnfinishedWrites(folder);
     const requests = new SerialQueue();
     let serve: Respond | undefined;
-    const respond: Respond = async (request) =>
-      await requests.run(async () => (await serve?.(request)) ?? waitResponse);
+    const respond: Respond = async (request) => await requests.run(async () => await serve?.(request));
     const cloneLock = await takeCloneLock(repositoryOpener, log, respond);
     const branch = new BranchFeed({ file: join(folder, 'branch'), repositoryOpener, isEdited, log });
     return {
@@ -234,9 +227,8 @@ export async function writeAlone(
     if (lock) return await withoutSignals(work, lock);
     const { holder, response, isTaken } = await askHolder(gitDir, request);
     const service = `the botshelf that runs on ${shown} (${holder})`;
-    if (response !== undefined && response !== waitResponse) return response;
-    if (response === undefined && isTaken)
-      throw new BotshelfError('unknown-outcome', `${service} ended, or sent no response in time`);
+    if (response !== undefined) return response;
+    if (isTaken) throw new BotshelfError('unknown-outcome', `${service} ended, or sent no response in time`);
     if (holder !== undefined && performance.now() > deadline)
       throw new UserError(
         `${service} took no change for ${maxWaitMs / 1000} s: try again, and restart it if it is of an earlier version`,

@@ -45,7 +45,7 @@ export interface UpdatePlan {
   readonly branch: string;
   readonly changes: readonly FileChange[];
   /** The new bytes by path, if they are in memory. */
-  readonly contents?: ReadonlyMap<string, Buffer>;
+  readonly contents?: ReadonlyMap<string, Buffer> | undefined;
   /** The files of index and work tree at the changed paths. */
   readonly seen: Inspection;
 }
@@ -281,8 +281,7 @@ const rebuilt =
  */
 export class IntentLog {
   readonly #path: string;
-  readonly #gitDir: string;
-  readonly #top: string;
+  readonly #repository: Pick<Repository, 'gitDir' | 'folder'>;
   #file: FileHandle | undefined;
   /** Bytes of whole lines. */
   #size = 0;
@@ -291,10 +290,9 @@ export class IntentLog {
   /** The intents in the log: changes whose files may not be durable in the work tree. */
   #changes: FileChange[] = [];
 
-  constructor({ gitDir, folder }: Pick<Repository, 'gitDir' | 'folder'>) {
-    this.#path = join(gitDir, 'botshelf/intents');
-    this.#gitDir = gitDir;
-    this.#top = folder;
+  constructor(repository: Pick<Repository, 'gitDir' | 'folder'>) {
+    this.#path = join(repository.gitDir, 'botshelf/intents');
+    this.#repository = repository;
   }
 
   /**
@@ -336,9 +334,10 @@ export class IntentLog {
 
   /** Makes the files of these changes durable, as they are now, and the index. @throws a system error */
   async syncFiles(changes: readonly FileChange[]): Promise<void> {
-    const paths = [...new Set(changes.map(({ path }) => join(this.#top, path)))];
+    const { gitDir, folder } = this.#repository;
+    const paths = [...new Set(changes.map(({ path }) => join(folder, path)))];
     await fsyncFiles(paths);
-    await fsyncFolders([this.#gitDir, ...paths.flatMap((path) => listFoldersUpTo(this.#top, path))]);
+    await fsyncFolders([gitDir, ...paths.flatMap((path) => listFoldersUpTo(folder, path))]);
   }
 
   /** Rewrites the log without the oldest `synced` changes, but with those in `keep`. @throws a system error */
