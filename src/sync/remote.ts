@@ -249,8 +249,12 @@ const fetch = fetchCommand('fetch.unpackLimit=1');
 
 const push = ['-c', 'push.followTags=false', 'push', '--progress', '--atomic', '--recurse-submodules=no'];
 
-/** The tip of branch or state. */
-type TipToPush = PushedRef & { readonly commit: string };
+/** The tip of branch or state, with that of the remote at the last fetch or push. */
+interface TipToPush {
+  readonly ref: string;
+  readonly commit: string;
+  readonly known: string | null;
+}
 
 /** Returns those of branch and state that the remote does not have. @throws {GitError} */
 export async function listRefsToPush(
@@ -258,12 +262,11 @@ export async function listRefsToPush(
   { branch }: Pick<RemoteBranch, 'branch'>,
 ): Promise<TipToPush[]> {
   const known = await readKnownTips(repository);
-  const ours = await readRef(repository, repository.branch());
-  const state = await readRef(repository, stateRef);
-  const refs: TipToPush[] = [];
-  if (ours !== null && ours !== known.branch) refs.push({ ref: branch, commit: ours });
-  if (state !== null && state !== known.state) refs.push({ ref: stateRef, commit: state });
-  return refs;
+  const tips = [
+    { ref: branch, commit: await readRef(repository, repository.branch()), known: known.branch },
+    { ref: stateRef, commit: await readRef(repository, stateRef), known: known.state },
+  ];
+  return tips.filter((tip): tip is TipToPush => tip.commit !== null && tip.commit !== tip.known);
 }
 
 /** Pushes these refs in one transaction and stores their new commits in `remoteRefs`. @throws {GitError} */
@@ -272,11 +275,8 @@ export async function pushRefs(
   refs: readonly TipToPush[],
   remote: RemoteBranch,
 ): Promise<void> {
-  const known = await readKnownTips(repository);
-  const leased = refs.map(
-    async (pushed) => await addLease(repository, pushed, known[pushed.ref === stateRef ? 'state' : 'branch']),
-  );
-  await pushRemote(repository, await Promise.all(leased), remote);
+  const leased = await Promise.all(refs.map(async (tip) => await addLease(repository, tip)));
+  await pushRemote(repository, leased, remote);
   const pushed = new Map<string, string>();
   for (const { ref, commit } of refs) {
     if (ref === stateRef) setPushedState(pushed, commit);
@@ -289,9 +289,9 @@ export async function pushRefs(
  * Returns the tip with the known one of the remote as its lease, if it goes forward from that. Without the lease, a
  * push would restore commits that people have just removed there, or hide that the remote has lost a state.
  */
-async function addLease(repository: Repository, pushed: TipToPush, known: string | null): Promise<PushedRef> {
-  const isForward = known !== null && (await isAncestor(repository, known, pushed.commit));
-  return isForward ? { ...pushed, lease: known } : pushed;
+async function addLease(repository: Repository, { ref, commit, known }: TipToPush): Promise<PushedRef> {
+  const isForward = known !== null && (await isAncestor(repository, known, commit));
+  return isForward ? { ref, commit, lease: known } : { ref, commit };
 }
 
 function setPushedState(refs: Map<string, string>, commit: string): Map<string, string> {
@@ -348,14 +348,15 @@ export async function countUnpushed(
   repository: Repository,
   remote: Pick<RemoteBranch, 'branch'>,
 ): Promise<number> {
-  const refs = await listRefsToPush(repository, remote);
-  const known = Object.values(await readKnownTips(repository)).filter((tip) => tip !== null);
-  const ours = refs.map(({ commit }) => commit);
-  return ours.length === 0 ? 0 : await countCommits(repository, ours, known);
+  const tips = await listRefsToPush(repository, remote);
+  if (tips.length === 0) return 0;
+  const commits = tips.map(({ commit }) => commit);
+  const known = tips.flatMap((tip) => tip.known ?? []);
+  return await countCommits(repository, commits, known);
 }
 
 /**
- * Merges the remote's state into ours, and returns whether ours has moved.
+ * Merges the remote's state into ours.
  * @param read reads ours after the move, which is undone if that is refused
  * @throws {BotshelfError} state-refused
  * @throws {GitError}
@@ -364,21 +365,20 @@ export async function mergeState(
   repository: Repository,
   theirs: string,
   read?: () => Promise<void>,
-): Promise<boolean> {
-  const plan = async (ours: string | null): Promise<string> => await mergeStates(repository, ours, theirs);
-  return await moveState(repository, plan, read);
+): Promise<void> {
+  await moveState(repository, async (ours) => await mergeStates(repository, ours, theirs), read);
 }
 
-/** Moves our state to the commit that `plan` returns for its tip, and returns whether it has moved. */
+/** Moves our state to the commit that `plan` returns for its tip. */
 async function moveState(
   repository: Repository,
   plan: (ours: string | null) => Promise<string | null>,
   read: () => Promise<void> = async () => {},
-): Promise<boolean> {
-  const move = async (): Promise<boolean> => {
+): Promise<void> {
+  const move = async (): Promise<void> => {
     const ours = await readRef(repository, stateRef);
     const to = await plan(ours);
-    if (to === ours) return false;
+    if (to === ours) return;
     await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
     try {
       await read();
@@ -387,13 +387,9 @@ async function moveState(
         await moveRefs(repository, new Map([[stateRef, { from: to, to: ours }]]));
       throw error;
     }
-    return true;
   };
   // Other processes here may move the ref too.
-  return await retry(move, {
-    maxAttempts: 10,
-    isRetriable: (error) => isError(error, 'ref-conflict'),
-  });
+  await retry(move, { maxAttempts: 10, isRetriable: (error) => isError(error, 'ref-conflict') });
 }
 
 /** Fetches the remote's state alone, and merges it into ours as mergeState does. @throws as mergeState */
@@ -401,12 +397,11 @@ export async function fetchState(
   repository: Repository,
   remote: Remote,
   read?: () => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const theirs = await fetchRemoteState(repository, remote);
-  const isMoved = theirs !== null && (await mergeState(repository, theirs, read));
+  if (theirs !== null) await mergeState(repository, theirs, read);
   if (!(await hasLostState(repository, theirs)) && !(await hasLosses(repository, theirs)))
     await setRefs(repository, new Map([[remoteRefs.seenState, theirs]]));
-  return isMoved;
 }
 
 /**
@@ -420,7 +415,7 @@ export async function pushState(repository: Repository, remote: Remote): Promise
   const push = async (): Promise<void> => {
     const commit = await readRef(repository, stateRef);
     if (commit === null) return;
-    await pushRemote(repository, [await addLease(repository, { ref: stateRef, commit }, known)], remote);
+    await pushRemote(repository, [await addLease(repository, { ref: stateRef, commit, known })], remote);
     const pushed = setPushedState(new Map(), commit);
     if (await hasLosses(repository, commit)) pushed.delete(remoteRefs.seenState);
     await setRefs(repository, pushed);

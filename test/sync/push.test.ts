@@ -38,19 +38,18 @@ describe('what is pushed', () => {
   it('is branch and state, those of them that the remote lacks, and then known to be there @slow', async () => {
     deepStrictEqual(await listRefsToPush(repository, remote), []);
     strictEqual(await countUnpushed(repository, remote), 0);
+    const base = clone.git('rev-parse', 'HEAD');
     const own = clone.commit({ file: 'one' });
-    deepStrictEqual(await listRefsToPush(repository, remote), [{ ref: branch, commit: own }]);
+    const tip = { ref: branch, commit: own, known: base };
+    deepStrictEqual(await listRefsToPush(repository, remote), [tip]);
     commitCounts(clone.folder, [{ time: 1_700_000_000, counts: { 7: 1 } }]);
     const counts = clone.git('rev-parse', state);
     const refs = await listRefsToPush(repository, remote);
-    deepStrictEqual(refs, [
-      { ref: branch, commit: own },
-      { ref: state, commit: counts },
-    ]);
+    deepStrictEqual(refs, [tip, { ref: state, commit: counts, known: null }]);
     strictEqual(await countUnpushed(repository, remote), 2);
 
     await pushRefs(repository, refs.slice(1), remote);
-    deepStrictEqual(known(), { branch: clone.git('rev-parse', 'HEAD^'), state: counts, base: null });
+    deepStrictEqual(known(), { branch: base, state: counts, base: null });
     strictEqual(shared.git('rev-parse', state), counts);
     strictEqual(await countUnpushed(repository, remote), 1);
     await pushRefs(repository, await listRefsToPush(repository, remote), remote);
@@ -60,7 +59,7 @@ describe('what is pushed', () => {
 
     shared.git('update-ref', '-d', state);
     deepStrictEqual(await fetchRemote(repository, remote), { branch: own, state: null });
-    deepStrictEqual(await listRefsToPush(repository, remote), [{ ref: state, commit: counts }]);
+    deepStrictEqual(await listRefsToPush(repository, remote), [{ ref: state, commit: counts, known: null }]);
   });
 
   it('is nothing of a branch without a commit, also where the remote has one', async () => {
