@@ -132,9 +132,8 @@ export async function readHeaders(
   ids: readonly string[],
 ): Promise<Map<string, ObjectHeader>> {
   if (ids.length === 0) return new Map();
-  return parseHeaders(
-    await runCommandLineGit(folder, ['cat-file', '--batch-check'], { input: joinLines(ids) }),
-  );
+  const input = `${ids.join('\n')}\n`;
+  return parseHeaders(await runCommandLineGit(folder, ['cat-file', '--batch-check'], { input }));
 }
 
 /** Parses the output of `git cat-file --batch-check`: id → type and size of those objects that exist. */
@@ -174,11 +173,7 @@ export async function streamObjects(
   if (ids.length === 0) return;
   const parser = new BatchParser((header) => header && sinkOf(header.id));
   const take = (piece: Buffer): void => parser.push(piece);
-  await runCommandLineGit(folder, ['cat-file', '--batch'], { input: joinLines(ids), take });
-}
-
-function joinLines(ids: readonly string[]): string {
-  return ids.map((id) => `${id}\n`).join('');
+  await runCommandLineGit(folder, ['cat-file', '--batch'], { input: `${ids.join('\n')}\n`, take });
 }
 
 interface GitObject {
