@@ -19,7 +19,7 @@ import { countCommits, isAncestor, mergeBase } from '../git/history.ts';
 import { findBranch, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { moveRefs, readRef, stateRef } from '../git/refs.ts';
 import { fetchCommand, GitError, isGitFailure, maxStallSeconds } from '../git/run-git.ts';
-import { BotshelfError, isError } from '../lib/errors.ts';
+import { BotshelfError, isError, messageOf } from '../lib/errors.ts';
 import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { RemoteState } from '../tokens/tokens.ts';
@@ -35,7 +35,7 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
 
 /** Returns why the remote could not be used: a sentence for the operator, in the remote's own words if it sent any. */
 export function describeRemoteError(error: unknown): string {
-  if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof GitError)) return messageOf(error);
   if (error.startFailure) return error.startFailure;
   if (error.isStopping) return error.stderr;
   if (error.status === null)

@@ -51,8 +51,6 @@ export interface SyncOptions extends Omit<RemoteSettings, 'ack' | 'webhookSecret
   readonly state: Pick<OpenCounts['state'], 'refresh' | 'checkpoint'>;
   /** Called after each fetch with something new. */
   readonly onFetch?: () => void;
-  /** Seconds without progress after which a git command that connects to the remote is killed. */
-  readonly stallSeconds?: number;
 }
 
 /** Shares further refs through the remote. @param isFetchDue whether the round that it is part of fetches */
@@ -70,8 +68,8 @@ export class Sync implements RemoteState {
   readonly #queue = new SerialQueue();
   readonly #failures: FailureLog;
   readonly #further: RemoteWork[] = [];
-  /** The callers that wait for the next push. */
-  readonly #waiters = new Set<(isPushed: boolean) => void>();
+  /** The callers that wait for the next push, in order. */
+  readonly #waiters: ((isPushed: boolean) => void)[] = [];
   #droppedEdits: readonly DroppedEdit[] = [];
   /** Ref → description of the commits that only it has. */
   #rewrites: ReadonlyMap<string, string> = new Map();
@@ -182,13 +180,8 @@ export class Sync implements RemoteState {
     if (this.failure !== null) return false;
     this.#schedule.requestPush();
     return await new Promise<boolean>((resolve) => {
-      const finish = (isPushed: boolean): void => {
-        clearTimeout(timer);
-        this.#waiters.delete(finish);
-        resolve(isPushed);
-      };
-      const timer = setTimeout(() => finish(false), maxPushWaitSeconds * 1000).unref();
-      this.#waiters.add(finish);
+      this.#waiters.push(resolve);
+      setTimeout(() => resolve(false), maxPushWaitSeconds * 1000).unref();
     });
   }
 
@@ -237,11 +230,11 @@ export class Sync implements RemoteState {
         // A failure ends when the remote has everything: a fetch that works does not mean that a push would.
         if (isPushed) this.#failures.end();
         this.#schedule.roundSucceeded(isPushed);
-        if (this.#waiters.size > 0) this.#schedule.requestPush();
+        if (this.#waiters.length > 0) this.#schedule.requestPush();
       } catch (error) {
         if (this.#abort.signal.aborted) return;
         this.#failures.add(error, describeRemoteError(error));
-        for (const finish of this.#waiters) finish(false);
+        for (const finish of this.#waiters.splice(0)) finish(false);
         this.#schedule.roundFailed();
       }
       await this.#describe().catch((error: unknown) => {
@@ -322,8 +315,8 @@ export class Sync implements RemoteState {
 
   async #push(repository: Repository): Promise<void> {
     // A caller that comes during the push waits for the next one.
-    const waiters = [...this.#waiters];
-    if (waiters.length > 0) await this.#options.state.checkpoint();
+    const waiting = this.#waiters.length;
+    if (waiting > 0) await this.#options.state.checkpoint();
     const remote = this.#remoteBranch(repository);
     const refs = await listRefsToPush(repository, remote);
     if (refs.length > 0) {
@@ -331,12 +324,12 @@ export class Sync implements RemoteState {
       await pushRefs(repository, refs, remote);
       this.#options.log.debug({ refs }, 'pushed to the remote');
     }
-    for (const finish of waiters) finish(true);
+    for (const finish of this.#waiters.splice(0, waiting)) finish(true);
   }
 
   get #remote(): Remote {
-    const { remote, stallSeconds = maxStallSeconds } = this.#options;
-    return { address: remote, stallSeconds, signal: this.#abort.signal };
+    const address = this.#options.remote;
+    return { address, stallSeconds: maxStallSeconds, signal: this.#abort.signal };
   }
 
   #remoteBranch(repository: Repository): RemoteBranch {
