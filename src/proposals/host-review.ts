@@ -57,7 +57,6 @@ export class HostReview {
   /** The pause between rounds, and after each push. */
   readonly #pauseMs: number;
   readonly #abort = new AbortController();
-  readonly #remote: Remote;
   readonly #pulls: HostPulls;
   readonly #failures: FailureLog;
   /** Ref of a proposal → its state at the host. */
@@ -67,14 +66,12 @@ export class HostReview {
   wake = (): void => {};
 
   constructor(options: HostReviewOptions) {
-    const { home, pulls, remote: address, log, proposals, roundMs = 60_000 } = options;
-    const { signal } = this.#abort;
+    const { home, pulls, log, proposals, roundMs = 60_000 } = options;
     this.home = home;
     this.#options = options;
     this.#roundMs = roundMs;
     this.#pauseMs = Math.min(minPauseMs, roundMs);
-    this.#remote = { address, stallSeconds: maxStallSeconds, signal };
-    this.#pulls = new HostPulls(pulls, signal);
+    this.#pulls = new HostPulls(pulls, this.#abort.signal);
     this.#failures = new FailureLog({
       log,
       failed: (message) =>
@@ -135,13 +132,15 @@ export class HostReview {
 
   /** Sends due proposals to the host. @throws {Error} the first failure; its proposal is the last one of the next round */
   async #runRound(): Promise<void> {
-    const { proposals, repositoryOpener } = this.#options;
+    const { proposals, repositoryOpener, remote: address } = this.#options;
     // Waits for the current step, so that a proposal that is published immediately is never seen as open.
     await proposals.load();
     await proposals.closeAccepted();
     const { list } = proposals;
     const repository = await repositoryOpener.open();
-    const refs = await listRemoteRefs(repository, ['refs/heads/proposals/*'], this.#remote);
+    const { signal } = this.#abort;
+    const remote = { repository, address, stallSeconds: maxStallSeconds, signal };
+    const refs = await listRemoteRefs(remote, ['refs/heads/proposals/*']);
     if (list.open.length > 0) await this.#pulls.update();
     const ended = list
       .listClosedSince(0)
@@ -155,7 +154,7 @@ export class HostReview {
       );
     this.#entries = new Map(entries.map((entry) => [entry.proposal.ref, entry]));
     for (const entry of entries.toSorted((a, b) => a.failedAt - b.failedAt))
-      await this.#bring(repository, entry, refs.get(toRef(entry.proposal))).catch((error: unknown) => {
+      await this.#bring(remote, entry, refs.get(toRef(entry.proposal))).catch((error: unknown) => {
         entry.failedAt = performance.now();
         throw error;
       });
@@ -178,15 +177,12 @@ export class HostReview {
   }
 
   /** @param at the commit of its branch at the remote; undefined without a branch */
-  async #bring(
-    repository: Repository,
-    { proposal, commit, title }: Entry,
-    at: string | undefined,
-  ): Promise<void> {
+  async #bring(remote: Remote, { proposal, commit, title }: Entry, at: string | undefined): Promise<void> {
+    const { repository } = remote;
     const { baseUrl, proposals } = this.#options;
     const push = async (pushed: string | null): Promise<void> => {
       const change = { ref: toRef(proposal), commit: pushed, lease: at ?? '' };
-      await pushRemote(repository, [change], this.#remote);
+      await pushRemote(remote, [change]);
     };
     if (proposal.closedAt !== null) {
       // Hosts close the pull request when its branch is deleted.
@@ -194,7 +190,7 @@ export class HostReview {
       return;
     }
     const isReviewers = async (id: string): Promise<boolean> =>
-      id !== commit && !(await isOwnCommit(repository, id, this.#remote));
+      id !== commit && !(await isOwnCommit(remote, id));
     const branch = toBranch(proposal);
     const pull = this.#pulls.find(branch, proposal.sentAt);
     const isOpen = pull?.endedAt === null;
@@ -230,8 +226,9 @@ export class HostReview {
 }
 
 /** Returns whether a service made a commit of the remote. The local repository may have pruned older ones. */
-async function isOwnCommit(repository: Repository, id: string, remote: Remote): Promise<boolean> {
-  if (!(await repository.objects.has(id))) await fetchCommit(repository, id, remote);
+async function isOwnCommit(remote: Remote, id: string): Promise<boolean> {
+  const { repository } = remote;
+  if (!(await repository.objects.has(id))) await fetchCommit(remote, id);
   const commit = await repository.objects.readOne(id);
   return commit?.content.includes(`\ncommitter ${repository.identity} `) ?? false;
 }

@@ -77,8 +77,9 @@ function findRejection(line: string): string | undefined {
     : `${ref} is refused (${reason})`;
 }
 
-/** A remote, and the limits of each command that connects to it. */
+/** A remote of a repository, and the limits of each command that connects to it. */
 export interface Remote {
+  readonly repository: Repository;
   /** A remote's name or an address, in any form that git accepts. */
   readonly address: string;
   /** Seconds without progress after which the command is killed. */
@@ -153,9 +154,9 @@ export async function setRefs(
  * Fetches the remote's branch and state into `remoteRefs`, rewritten or not, and returns their tips.
  * @throws {GitError}
  */
-export async function fetchRemote(repository: Repository, remote: RemoteBranch): Promise<RemoteTips> {
-  const { address, branch } = remote;
-  const listed = await listRemoteRefs(repository, [branch, stateRef], remote);
+export async function fetchRemote(remote: RemoteBranch): Promise<RemoteTips> {
+  const { repository, branch } = remote;
+  const listed = await listRemoteRefs(remote, [branch, stateRef]);
   const tips = { branch: listed.get(branch) ?? null, state: listed.get(stateRef) ?? null };
   const known = await readKnownTips(repository);
   const wanted = [
@@ -165,7 +166,7 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
   // A server that has lost the state receives it again with the next push.
   if (tips.state === null) await setRefs(repository, new Map([[remoteRefs.state, null]]));
   if (wanted.length === 0) return tips;
-  await repository.run([...fetch, address, ...wanted], toRunOptions(remote));
+  await runGit(remote, fetch, wanted);
   const fetched = await readKnownTips(repository);
   return {
     branch: tips.branch === null ? null : fetched.branch,
@@ -177,25 +178,20 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
  * Fetches the remote's state alone, into no ref, and returns its commit; null if the remote has none.
  * @throws {GitError}
  */
-export async function fetchRemoteState(repository: Repository, remote: Remote): Promise<string | null> {
-  const commit = (await listRemoteRefs(repository, [stateRef], remote)).get(stateRef) ?? null;
-  if (commit !== null && !(await repository.objects.has(commit)))
-    await fetchCommit(repository, stateRef, remote);
+export async function fetchRemoteState(remote: Remote): Promise<string | null> {
+  const commit = (await listRemoteRefs(remote, [stateRef])).get(stateRef) ?? null;
+  if (commit !== null && !(await remote.repository.objects.has(commit))) await fetchCommit(remote, stateRef);
   return commit;
 }
 
 /** Fetches a commit into no ref, by a ref of the remote or by the ID of one of its tips. @throws {GitError} */
-export async function fetchCommit(repository: Repository, name: string, remote: Remote): Promise<void> {
-  await repository.run([...fetch, remote.address, name], toRunOptions(remote));
+export async function fetchCommit(remote: Remote, name: string): Promise<void> {
+  await runGit(remote, fetch, [name]);
 }
 
 /** Returns the remote's refs that match any of these patterns, each with its commit. @throws {GitError} */
-export async function listRemoteRefs(
-  repository: Repository,
-  refs: readonly string[],
-  remote: Remote,
-): Promise<Map<string, string>> {
-  const listed = await repository.run(['ls-remote', remote.address, ...refs], toRunOptions(remote));
+export async function listRemoteRefs(remote: Remote, refs: readonly string[]): Promise<Map<string, string>> {
+  const listed = await runGit(remote, ['ls-remote'], refs);
   return new Map(
     listed.split('\n').map((line) => {
       const [id = '', ref = ''] = line.split('\t');
@@ -209,12 +205,8 @@ export async function listRemoteRefs(
  * @param specs such as `+refs/theirs/*:refs/ours/*`
  * @throws {GitError}
  */
-export async function fetchRefs(
-  repository: Repository,
-  specs: readonly string[],
-  remote: Remote,
-): Promise<void> {
-  await repository.run([...fetch, '--prune', remote.address, ...specs], toRunOptions(remote));
+export async function fetchRefs(remote: Remote, specs: readonly string[]): Promise<void> {
+  await runGit(remote, [...fetch, '--prune'], specs);
 }
 
 /** A ref to push; without a commit it is deleted. */
@@ -229,20 +221,21 @@ export interface PushedRef {
  * Pushes all of these refs, or none. Only a ref with a lease may replace history.
  * @throws {GitError} also if the remote has moved
  */
-export async function pushRemote(
-  repository: Repository,
-  refs: readonly PushedRef[],
-  remote: Remote,
-): Promise<void> {
+export async function pushRemote(remote: Remote, refs: readonly PushedRef[]): Promise<void> {
   const leases = refs.flatMap(({ ref, lease }) =>
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
   );
   const specs = refs.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
-  await repository.run([...push, ...leases, remote.address, ...specs], toRunOptions(remote));
+  await runGit(remote, [...push, ...leases], specs);
 }
 
-function toRunOptions({ stallSeconds, signal }: Remote): Pick<Remote, 'stallSeconds' | 'signal'> {
-  return { stallSeconds, signal };
+/** Runs a git command that connects to the remote. @param command with its options */
+async function runGit(
+  { repository, address, stallSeconds, signal }: Remote,
+  command: readonly string[],
+  args: readonly string[],
+): Promise<string> {
+  return await repository.run([...command, address, ...args], { stallSeconds, signal });
 }
 
 const fetch = fetchCommand('fetch.unpackLimit=1');
@@ -257,10 +250,10 @@ interface TipToPush {
 }
 
 /** Returns those of branch and state that the remote does not have. @throws {GitError} */
-export async function listRefsToPush(
-  repository: Repository,
-  { branch }: Pick<RemoteBranch, 'branch'>,
-): Promise<TipToPush[]> {
+export async function listRefsToPush({
+  repository,
+  branch,
+}: Pick<RemoteBranch, 'repository' | 'branch'>): Promise<TipToPush[]> {
   const known = await readKnownTips(repository);
   const tips = [
     { ref: branch, commit: await readRef(repository, repository.branch()), known: known.branch },
@@ -270,13 +263,9 @@ export async function listRefsToPush(
 }
 
 /** Pushes these refs in one transaction and stores their new commits in `remoteRefs`. @throws {GitError} */
-export async function pushRefs(
-  repository: Repository,
-  refs: readonly TipToPush[],
-  remote: RemoteBranch,
-): Promise<void> {
-  const leased = await Promise.all(refs.map(async (tip) => await addLease(repository, tip)));
-  await pushRemote(repository, leased, remote);
+export async function pushRefs(remote: RemoteBranch, refs: readonly TipToPush[]): Promise<void> {
+  const { repository } = remote;
+  await pushRemote(remote, await Promise.all(refs.map(async (tip) => await addLease(repository, tip))));
   const pushed = new Map<string, string>();
   for (const { ref, commit } of refs) {
     if (ref === stateRef) setPushedState(pushed, commit);
@@ -325,16 +314,16 @@ export async function pushWithRetries<T>(
  * @throws {GitError}
  */
 export async function pushPrunedState(
-  repository: Repository,
-  since: number,
   remote: Remote,
+  since: number,
 ): Promise<{ readonly commit: string | null; readonly removed: number } | undefined> {
+  const { repository } = remote;
   const tip = await readRef(repository, stateRef);
   if (tip !== (await readRef(repository, remoteRefs.state))) return undefined;
   const pruned = tip === null ? undefined : await writePrunedHistory(repository, tip, since);
   if (tip === null || pruned === undefined) return { commit: null, removed: 0 };
   try {
-    await pushRemote(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
+    await pushRemote(remote, [{ ref: stateRef, commit: pruned.commit, lease: tip }]);
   } catch (error) {
     if (isGitFailure(error, 'remote-moved')) return undefined;
     throw error;
@@ -344,15 +333,12 @@ export async function pushPrunedState(
 }
 
 /** Returns the number of commits of branch and state that the remote does not have. @throws {GitError} */
-export async function countUnpushed(
-  repository: Repository,
-  remote: Pick<RemoteBranch, 'branch'>,
-): Promise<number> {
-  const tips = await listRefsToPush(repository, remote);
+export async function countUnpushed(remote: RemoteBranch): Promise<number> {
+  const tips = await listRefsToPush(remote);
   if (tips.length === 0) return 0;
   const commits = tips.map(({ commit }) => commit);
   const known = tips.flatMap((tip) => tip.known ?? []);
-  return await countCommits(repository, commits, known);
+  return await countCommits(remote.repository, commits, known);
 }
 
 /**
@@ -393,12 +379,9 @@ async function moveState(
 }
 
 /** Fetches the remote's state alone, and merges it into ours as mergeState does. @throws as mergeState */
-export async function fetchState(
-  repository: Repository,
-  remote: Remote,
-  read?: () => Promise<void>,
-): Promise<void> {
-  const theirs = await fetchRemoteState(repository, remote);
+export async function fetchState(remote: Remote, read?: () => Promise<void>): Promise<void> {
+  const { repository } = remote;
+  const theirs = await fetchRemoteState(remote);
   if (theirs !== null) await mergeState(repository, theirs, read);
   if (!(await hasLostState(repository, theirs)) && !(await hasLosses(repository, theirs)))
     await setRefs(repository, new Map([[remoteRefs.seenState, theirs]]));
@@ -410,19 +393,20 @@ export async function fetchState(
  * @throws {BotshelfError} unavailable, if the remote has lost a state
  * @throws {GitError}
  */
-export async function pushState(repository: Repository, remote: Remote): Promise<void> {
+export async function pushState(remote: Remote): Promise<void> {
+  const { repository } = remote;
   let known = await readRef(repository, remoteRefs.seenState);
   const push = async (): Promise<void> => {
     const commit = await readRef(repository, stateRef);
     if (commit === null) return;
-    await pushRemote(repository, [await addLease(repository, { ref: stateRef, commit, known })], remote);
+    await pushRemote(remote, [await addLease(repository, { ref: stateRef, commit, known })]);
     const pushed = setPushedState(new Map(), commit);
     if (await hasLosses(repository, commit)) pushed.delete(remoteRefs.seenState);
     await setRefs(repository, pushed);
   };
   const fetch = async (): Promise<boolean> => {
     const before = known;
-    known = await fetchRemoteState(repository, remote);
+    known = await fetchRemoteState(remote);
     if (await hasLostState(repository, known)) throw new BotshelfError('unavailable', stateLost);
     if (known !== null) await mergeState(repository, known);
     return known !== before;
@@ -504,9 +488,9 @@ export async function openRemoteState(
   const repository = await repositoryOpener.open();
   let fetched = await hasFetchedState(repository);
   if (address === null && !fetched) return null;
-  const run = async (work: (repository: Repository, remote: Remote) => Promise<unknown>): Promise<void> => {
+  const run = async (work: (remote: Remote) => Promise<void>): Promise<void> => {
     if (address === null) throw new Error('BOTSHELF_REMOTE is not set');
-    await withRemoteMessage(work(repository, { address, stallSeconds: maxStallSeconds, signal }));
+    await withRemoteMessage(work({ repository, address, stallSeconds: maxStallSeconds, signal }));
     fetched = true;
   };
   return {

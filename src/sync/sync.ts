@@ -54,7 +54,7 @@ export interface SyncOptions extends Omit<RemoteSettings, 'ack' | 'webhookSecret
 }
 
 /** Shares further refs through the remote. @param isFetchDue whether the round that it is part of fetches */
-export type RemoteWork = (repository: Repository, remote: Remote, isFetchDue: boolean) => Promise<void>;
+export type RemoteWork = (remote: Remote, isFetchDue: boolean) => Promise<void>;
 
 /**
  * Synchronises branch and state with a remote: fetches, merges by key, pushes both together. One round runs at a time;
@@ -129,16 +129,16 @@ export class Sync implements RemoteState {
 
   /** Fetches and merges the state alone, for callers that cannot wait for a round. @throws {Error} with the reason */
   async fetchState(): Promise<void> {
-    await this.run(async (repository, remote) => {
-      await fetchState(repository, remote, this.#readState);
+    await this.run(async (remote) => {
+      await fetchState(remote, this.#readState);
       this.#stateFetched = true;
     });
   }
 
   /** Pushes the state alone, merged with the remote's. @throws {Error} with the reason */
   async pushState(): Promise<void> {
-    await this.run(async (repository, remote) => {
-      await pushState(repository, remote);
+    await this.run(async (remote) => {
+      await pushState(remote);
       await this.#readState();
     });
   }
@@ -147,7 +147,7 @@ export class Sync implements RemoteState {
   async run(work: RemoteWork): Promise<void> {
     await this.#queue.run(async () => {
       const repository = await this.#options.repositoryOpener.open();
-      await withRemoteMessage(work(repository, this.#remote, true));
+      await withRemoteMessage(work(this.#toRemote(repository), true));
     });
   }
 
@@ -192,7 +192,7 @@ export class Sync implements RemoteState {
   async prune(repository: Repository, since: number): Promise<number | undefined> {
     return await this.#queue.run(async () => {
       if (this.failure !== null) return undefined;
-      const pruned = await pushPrunedState(repository, since, this.#remote);
+      const pruned = await pushPrunedState(this.#toRemote(repository), since);
       if (pruned?.commit) await mergeState(repository, pruned.commit, this.#readState);
       return pruned?.removed;
     });
@@ -247,7 +247,7 @@ export class Sync implements RemoteState {
   async #describe(): Promise<void> {
     const { repositoryOpener, remote, followsOnly } = this.#options;
     const repository = await repositoryOpener.open();
-    this.#unpushed = await countUnpushed(repository, this.#remoteBranch(repository));
+    this.#unpushed = await countUnpushed(this.#toRemoteBranch(repository));
     const kept = await pruneRewrites(repository);
     if (followsOnly) return;
     const rewrites = new Map<string, string>();
@@ -277,11 +277,11 @@ export class Sync implements RemoteState {
   async #exchange(repository: Repository, isLast = false): Promise<boolean> {
     const isFetchDue = !isLast && this.#schedule.isFetchDue;
     if (isFetchDue) await this.#fetch(repository);
-    for (const work of this.#further) await work(repository, this.#remote, isFetchDue);
+    for (const work of this.#further) await work(this.#toRemote(repository), isFetchDue);
     if (this.#options.followsOnly) return true;
     const push = async (): Promise<boolean> => {
       if (!isLast && !this.#schedule.isPushAllowed)
-        return (await listRefsToPush(repository, this.#remoteBranch(repository))).length === 0;
+        return (await listRefsToPush(this.#toRemoteBranch(repository))).length === 0;
       await this.#push(repository);
       return true;
     };
@@ -292,8 +292,8 @@ export class Sync implements RemoteState {
   async #fetch(repository: Repository): Promise<boolean> {
     const before = await readKnownTips(repository);
     this.#schedule.fetchStarts();
-    const remote = this.#remoteBranch(repository);
-    const tips = await fetchRemote(repository, remote);
+    const remote = this.#toRemoteBranch(repository);
+    const tips = await fetchRemote(remote);
     this.#schedule.fetchEnds();
     await this.#mergeFetched(repository, tips);
     this.#stateFetched = true;
@@ -307,7 +307,7 @@ export class Sync implements RemoteState {
   /** Merges the fetched state, unless it is that of another catalogue. */
   async #mergeFetched(repository: Repository, tips: RemoteTips): Promise<void> {
     if (!this.#options.followsOnly)
-      await requireSameCatalogue(repository, tips.branch, this.#remoteBranch(repository));
+      await requireSameCatalogue(repository, tips.branch, this.#toRemoteBranch(repository));
     if (tips.state !== null) await mergeState(repository, tips.state, this.#readState);
   }
 
@@ -317,25 +317,25 @@ export class Sync implements RemoteState {
     // A caller that comes during the push waits for the next one.
     const waiting = this.#waiters.length;
     if (waiting > 0) await this.#options.state.checkpoint();
-    const remote = this.#remoteBranch(repository);
-    const refs = await listRefsToPush(repository, remote);
+    const remote = this.#toRemoteBranch(repository);
+    const refs = await listRefsToPush(remote);
     if (refs.length > 0) {
       this.#schedule.pushStarts();
-      await pushRefs(repository, refs, remote);
+      await pushRefs(remote, refs);
       this.#options.log.debug({ refs }, 'pushed to the remote');
     }
     for (const finish of this.#waiters.splice(0, waiting)) finish(true);
   }
 
-  get #remote(): Remote {
-    const address = this.#options.remote;
-    return { address, stallSeconds: maxStallSeconds, signal: this.#abort.signal };
+  #toRemote(repository: Repository): Remote {
+    const { remote: address } = this.#options;
+    return { repository, address, stallSeconds: maxStallSeconds, signal: this.#abort.signal };
   }
 
-  #remoteBranch(repository: Repository): RemoteBranch {
+  #toRemoteBranch(repository: Repository): RemoteBranch {
     const { branch } = this.#options;
     return {
-      ...this.#remote,
+      ...this.#toRemote(repository),
       branch: branch === null ? repository.branch() : `refs/heads/${branch}`,
       baseRef: toBaseRef(repository),
     };

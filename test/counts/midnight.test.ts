@@ -205,7 +205,7 @@ async function newMachine(repository = testRepository(), folder = newPlace().fol
       const { signal } = new AbortController();
       const address = repository.folder;
       if (repository.tryGit('rev-parse', '-q', '--verify', stateRef) !== 0) return;
-      await fetchState(opened, { address, stallSeconds: 60, signal });
+      await fetchState({ repository: opened, address, stallSeconds: 60, signal });
       await other.store.refresh();
     },
     crashed: async () => {
