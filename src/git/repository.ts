@@ -46,11 +46,20 @@ export async function openRepository(
   catalogue: string,
   client: GitClient = directClient,
 ): Promise<Repository> {
-  const place = await findRepository(catalogue, client);
-  const { folder, gitDir } = place;
-  if (folder === '') throw createNoRepositoryError(`${catalogue} is a bare repository, which has no files`);
+  const found = client.run({ folder: catalogue, args: findRepository.split(' ') });
+  const output = await found.catch((error: unknown) => {
+    throw toNoRepositoryError(catalogue, error);
+  });
+  const [inside, gitDir = '', commonDir = '', hash, prefix = ''] = output.split('\n');
+  if (inside !== 'true')
+    throw createNoRepositoryError(`${catalogue} is a bare repository, which has no files`);
+  const folder = `${realpathSync(catalogue)}/`.slice(0, -prefix.length - 1);
   return {
-    ...place,
+    folder,
+    prefix,
+    gitDir,
+    commonDir,
+    hash: hash === 'sha256' ? 'sha256' : 'sha1',
     identity: await readIdentity(folder, client),
     staging: join(gitDir, 'botshelf/staging'),
     objects: new ObjectReader(folder),
@@ -59,6 +68,9 @@ export async function openRepository(
     branch: () => readBranch(gitDir),
   };
 }
+
+const findRepository =
+  'rev-parse --path-format=absolute --is-inside-work-tree --absolute-git-dir --git-common-dir --show-object-format --show-prefix';
 
 /** Returns the checked-out branch, or undefined. */
 export function findBranch(repository: Repository): string | undefined {
@@ -185,23 +197,6 @@ const tooFast = 'the branch moves faster than a change can be committed: send it
 /** Returns the last line, without the names of temporary files, which change at each try. */
 function findLastLine(text: string): string {
   return (text.trim().split('\n').at(-1) ?? '').replaceAll(/\btmp_\w+/g, 'tmp');
-}
-
-/** Returns the place of a folder's repository. The top of the work tree is empty for a bare one. */
-async function findRepository(
-  catalogue: string,
-  client: GitClient,
-): Promise<Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commonDir' | 'hash'>> {
-  const options = ['--is-inside-work-tree', '--absolute-git-dir', '--git-common-dir', '--show-object-format'];
-  const args = ['rev-parse', '--path-format=absolute', ...options, '--show-prefix'];
-  try {
-    const output = await client.run({ folder: catalogue, args });
-    const [inside, gitDir = '', commonDir = '', hash, prefix = ''] = output.split('\n');
-    const folder = inside === 'true' ? `${realpathSync(catalogue)}/`.slice(0, -prefix.length - 1) : '';
-    return { folder, prefix, gitDir, commonDir, hash: hash === 'sha256' ? 'sha256' : 'sha1' };
-  } catch (error) {
-    throw toNoRepositoryError(catalogue, error);
-  }
 }
 
 function toNoRepositoryError(catalogue: string, error: unknown): BotshelfError {

@@ -163,11 +163,11 @@ export class HostReview {
 
   /** Writes the commit of a pull request. Its message does not contain the note, because a host could act on the text. */
   async #describe(repository: Repository, proposal: Proposal): Promise<Entry> {
-    const { ref, subject, proposer, base, sentAt, version } = proposal;
+    const { ref, base, sentAt, version } = proposal;
     const known = this.#entries.get(ref);
     if (known?.proposal.version === version) return known;
     const merged = await mergeProposal(repository, base, proposal);
-    const message = describeChange(subject, merged, [`Proposed-by: ${proposer.id}`]);
+    const message = describeChange(proposal, merged, null);
     const tree = await readTreeId(repository, version);
     const committer = `${repository.identity} ${Math.floor(sentAt / 1000)} +0000`;
     const parents = [base];

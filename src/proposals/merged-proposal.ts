@@ -115,12 +115,13 @@ export function withSentPage(before: FileTexts, { id, locale, page, description 
   return new Map([[path, withPage(path, text, page, description)]]);
 }
 
-/** Returns the message of the commit that accepts a proposal. */
+/** Returns the message of the commit that accepts a proposal. @param reviewer null if nobody decided here */
 export function describeChange(
-  subject: Subject,
+  { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
   merged: MergedProposal,
-  trailers: readonly string[],
+  reviewer: Person | null,
 ): string {
+  const trailers = [`Proposed-by: ${proposer.id}`, ...(reviewer ? [`Reviewed-by: ${reviewer.id}`] : [])];
   if (isBot(subject)) return formatCommitMessage([describeEdit(subject, merged)], trailers);
   const paths = [...merged.changed.keys()].join(', ');
   return `${merged.before.size === 0 ? 'Add' : 'Update'} ${paths}\n\n${trailers.join('\n')}\n`;

@@ -478,15 +478,14 @@ export class Proposals implements BranchConsumer {
     const settings = await this.#settings();
     const blocked = requireBlocked(this.#options.blocked());
     let closed: Proposal | undefined;
-    const { subject, proposer } = proposal;
     await this.#options.committer.move(async (repository, tip) => {
       closed = undefined;
       const merged = await mergeProposal(repository, tip, proposal);
       ensureMerged(merged);
       ensureFaultless(checkMerged(proposal, merged, settings, blocked));
       if (merged.changed.size === 0) return undefined;
-      const files = toFiles(repository, withEdited(subject, merged));
-      const message = describeChange(subject, merged, formatTrailers(proposer, reviewer));
+      const files = toFiles(repository, withEdited(proposal.subject, merged));
+      const message = describeChange(proposal, merged, reviewer);
       const commit = await writeCommit(repository, { parents: [tip], files, message });
       const step = { ...proposal, state: 'accepted', reviewer, commit, text } as const;
       closed = await this.#refs.writeClosed(repository, proposal, step);
@@ -647,11 +646,6 @@ export class Proposals implements BranchConsumer {
 /** Returns whether a bot that sends the same page again changes nothing: a person has to answer, or did and refused it. */
 function isStanding({ state, reviewer, closedAt }: Proposal): boolean {
   return closedAt === null || state === 'declined' || (state === 'withdrawn' && reviewer !== null);
-}
-
-/** Returns the trailers of the commit that accepts a proposal. */
-function formatTrailers(proposer: Person, reviewer: Person | null): string[] {
-  return [`Proposed-by: ${proposer.id}`, ...(reviewer === null ? [] : [`Reviewed-by: ${reviewer.id}`])];
 }
 
 /**
