@@ -139,7 +139,6 @@ export class Committer<E extends FileEdit> {
     clearTimeout(this.#timer);
     await this.#tidying;
     await this.#tidy();
-    await this.#queue.run(async () => await this.#workTree?.close());
   }
 
   async #commitWaiting(): Promise<void> {
@@ -193,7 +192,6 @@ export class Committer<E extends FileEdit> {
     const { repositoryOpener, log, maxLockWaitMs = 5000 } = this.#options;
     const repository = await repositoryOpener.open();
     if (this.#workTree?.repository === repository) return this.#workTree;
-    await this.#workTree?.close();
     const own = relative(repository.folder, this.#options.var);
     const isExcluded = (path: string): boolean =>
       !isAbsolute(own) && (path === own || path.startsWith(`${own}/`));

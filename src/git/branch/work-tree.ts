@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isError, messageOf } from '../../lib/errors.ts';
 import { failpoint } from '../../lib/failpoint.ts';
@@ -225,11 +225,6 @@ export class WorkTree {
     return left.length === 0;
   }
 
-  /** Closes the intent log. Needs no lock. */
-  async close(): Promise<void> {
-    await this.#intents.close();
-  }
-
   #prepareCheckout({ changes, seen, contents }: Omit<UpdatePlan, 'branch'>, torn: boolean): Checkout {
     const { isExcluded } = this.#options;
     const replaceable = (change: FileChange): ReadonlySet<string | null> => {
@@ -282,7 +277,6 @@ const rebuilt =
 export class IntentLog {
   readonly #path: string;
   readonly #repository: Pick<Repository, 'gitDir' | 'folder'>;
-  #file: FileHandle | undefined;
   /** Bytes of whole lines. */
   #size = 0;
   /** Whether something may follow the last whole line. */
@@ -303,7 +297,7 @@ export class IntentLog {
     const folder = dirname(this.#path);
     await makeFolder(folder);
     await removeUnfinishedWrites(folder);
-    this.#file = await open(this.#path, 'a+');
+    await writeFile(this.#path, '', { flag: 'a' });
     await fsyncFolder(folder);
     const text = await readFile(this.#path);
     this.#size = text.lastIndexOf('\n') + 1;
@@ -313,14 +307,18 @@ export class IntentLog {
 
   /** Appends a batch durably. @throws a system error: then the branch must not move */
   async append(changes: readonly FileChange[]): Promise<void> {
-    const file = (this.#file ??= await open(this.#path, 'a'));
     const entries = changes.map(({ path, before, after }) => ({ path, before, after }));
     const line = Buffer.from(`${JSON.stringify(entries)}\n`);
     // A full disk may have left a part of a line, which would corrupt the next one.
     if (this.#torn) await truncate(this.#path, this.#size);
     this.#torn = true;
-    await file.appendFile(line);
-    await file.datasync();
+    const file = await open(this.#path, 'a');
+    try {
+      await file.appendFile(line);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
     this.#torn = false;
     this.#size += line.length;
     // Not as arguments of one call: an import has more files than fit on the stack.
@@ -344,17 +342,10 @@ export class IntentLog {
   async shorten(synced: number, keep: readonly FileChange[]): Promise<void> {
     const changes = [...keep, ...this.#changes.slice(synced)];
     const text = changes.length > 0 ? `${JSON.stringify(changes)}\n` : '';
-    await this.close();
     await writeAtomically(this.#path, text, { fsync: 'content and name' });
     this.#size = Buffer.byteLength(text);
     this.#torn = false;
     this.#changes = changes;
-  }
-
-  async close(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close();
   }
 }
 
