@@ -75,7 +75,7 @@ interface DemoChange extends Omit<DemoCommit, 'daysAgo' | 'files'> {
 }
 
 /** A past commit. */
-interface DemoCommit extends Pick<NewCommit, 'message' | 'files'> {
+interface DemoCommit extends Required<Pick<NewCommit, 'message' | 'files'>> {
   readonly daysAgo: number;
   /** The person who committed it; left out for a change that the service committed. */
   readonly by?: string;

@@ -22,14 +22,17 @@ export interface NewCommit {
   /** The tree that the files change, if it is not the first parent's. */
   readonly tree?: string;
   /** Path from the top of the repository → the new file. */
-  readonly files: ReadonlyMap<string, NewFile>;
+  readonly files?: ReadonlyMap<string, NewFile>;
   readonly message: string;
   /** `name <address> seconds +0000`; the service and the current time by default. */
   readonly committer?: string;
 }
 
+/** The files of a commit, and its message. */
+export type FilesCommit = Required<Pick<NewCommit, 'files' | 'message'>>;
+
 /** A commit that moves its ref. */
-export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
+export interface RefCommit extends FilesCommit {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
   /** The commit that the ref is at; null if it does not exist. */
@@ -139,7 +142,7 @@ type StreamPart = string | Buffer;
 /** Returns the input of fast-import that makes a commit. @param mark names it in the rest of the input */
 function formatCommit(
   ref: string,
-  { committer, parents = [], tree, files, message }: NewCommit & { readonly committer: string },
+  { committer, parents = [], tree, files = new Map(), message }: NewCommit & { readonly committer: string },
   mark = 1,
 ): StreamPart[] {
   const [first, ...others] = parents;
@@ -188,6 +191,3 @@ function isWantedCommit(
     message.join('\n\n') === wanted.message
   );
 }
-
-/** The files of a commit by path from the top of the repository, and its message. */
-export type FilesCommit = Pick<NewCommit, 'files' | 'message'>;

@@ -170,8 +170,7 @@ export class HostReview {
     const message = describeChange(proposal, merged, null);
     const tree = await readTreeId(repository, version);
     const committer = `${repository.identity} ${Math.floor(sentAt / 1000)} +0000`;
-    const parents = [base];
-    const commit = await writeCommit(repository, { parents, tree, files: new Map(), message, committer });
+    const commit = await writeCommit(repository, { parents: [base], tree, message, committer });
     const title = message.slice(0, message.indexOf('\n')).slice(0, maxTitleLength);
     return { proposal, commit, title, failedAt: 0 };
   }

@@ -67,11 +67,7 @@ export class ProposalRefs extends ProposalList {
     { version: parent }: Proposal,
     step: ProposalStep,
   ): Promise<Proposal> {
-    const version = await writeCommit(repository, {
-      parents: [parent],
-      files: new Map(),
-      message: formatStep(step),
-    });
+    const version = await writeCommit(repository, { parents: [parent], message: formatStep(step) });
     let at = Date.now();
     while (this.get(formatClosedRef(step.subject, step.proposer.id, at))) at++;
     return { ...step, ref: formatClosedRef(step.subject, step.proposer.id, at), version, closedAt: at, at };
@@ -400,7 +396,6 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
   const joined = await writeCommit(repository, {
     parents: [winner.version, loser.version],
     tree: await readTreeId(repository, version),
-    files: new Map(),
     message: formatStep(step),
     committer,
   });

@@ -386,7 +386,7 @@ export class Proposals implements BranchConsumer {
       if (state === 'declined')
         return await this.#close(repository, proposal, { state, reviewer, reason, text });
       const step = { ...proposal, state, reviewer, reason: null, text };
-      return await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
+      return await this.#refs.commit(repository, step, { parents: [version] });
     };
     return await this.#transact(subject, account, version, work, reviewer.id);
   }
@@ -410,7 +410,7 @@ export class Proposals implements BranchConsumer {
       const takenBack = (decided.takenBack ?? 0) + 1;
       const change = { state: 'waiting', reviewer, reason: null, text: '', takenBack } as const;
       const step = { ...decided, ...change };
-      const opened = await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
+      const opened = await this.#refs.commit(repository, step, { parents: [version] });
       if (decided.closedAt !== null) await this.#refs.replace(repository, decided, opened);
       return opened;
     };

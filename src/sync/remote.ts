@@ -447,7 +447,7 @@ export async function markLoss(repository: Repository, branchTip: string): Promi
     // A round that fails is repeated.
     if (ours === null || (await listLosses(repository, ours)).includes(branchTip)) return ours;
     const message = `${lossSubject} ${branchTip}\n`;
-    return await writeCommit(repository, { parents: [ours], files: new Map(), message });
+    return await writeCommit(repository, { parents: [ours], message });
   });
 }
 
