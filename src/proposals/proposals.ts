@@ -217,6 +217,7 @@ export class Proposals implements BranchConsumer {
     return await this.#open(async (repository) => {
       const merged = await mergeProposal(repository, await readTip(repository), proposal);
       const { former, proposed } = await readProposedTexts(repository, proposal);
+      const [settings, blocked] = [await this.#settings(), this.#options.blocked() ?? nothingBlocked];
       return {
         ...merged,
         proposal,
@@ -224,12 +225,7 @@ export class Proposals implements BranchConsumer {
         former,
         sent: proposed,
         kind: findKind(proposal.subject, merged.before, proposal.proposer.id),
-        findings: checkMerged(
-          proposal,
-          merged,
-          await this.#settings(),
-          this.#options.blocked() ?? nothingBlocked,
-        ),
+        findings: checkMerged(proposal, merged, settings, blocked),
       };
     });
   }

@@ -170,9 +170,8 @@ async function readForkPoint(
   const [, name = address] = remotes.find(([, name, url]) => name === address || url === address) ?? [];
   const tracking = branch.replace('refs/heads/', `refs/remotes/${name}/`);
   if ((await readRef(repository, tracking)) === null) return null;
-  return (
-    (await repository.run(['merge-base', '--fork-point', tracking, ours], { accepts: 1 })).trim() || null
-  );
+  const found = await repository.run(['merge-base', '--fork-point', tracking, ours], { accepts: 1 });
+  return found.trim() || null;
 }
 
 function report({ commit, isWarning, message, droppedEdits }: LoggedMove, log: Log): void {
@@ -207,11 +206,9 @@ export async function requireSameCatalogue(
   const base = (await readRef(repository, baseRef)) ?? (await readRef(repository, repository.branch()));
   if (theirs === null || base === null || base === theirs) return;
   if ((await mergeBase(repository, base, theirs)) !== undefined) return;
-  const paths = (await repository.run(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base])).split(
-    '\0',
-  );
+  const listed = await repository.run(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base]);
   const changed = new Set((await diffTrees(repository, base, theirs)).map(({ path }) => path));
-  if (!paths.some((path) => parseFilePath(path, repository.prefix) && !changed.has(path)))
+  if (!listed.split('\0').some((path) => parseFilePath(path, repository.prefix) && !changed.has(path)))
     throw new BotshelfError('unavailable', unrelated);
 }
 

@@ -192,12 +192,7 @@ export async function fetchCommit(remote: Remote, name: string): Promise<void> {
 /** Returns the remote's refs that match any of these patterns, each with its commit. @throws {GitError} */
 export async function listRemoteRefs(remote: Remote, refs: readonly string[]): Promise<Map<string, string>> {
   const listed = await runGit(remote, ['ls-remote'], refs);
-  return new Map(
-    listed.split('\n').map((line) => {
-      const [id = '', ref = ''] = line.split('\t');
-      return [ref, id];
-    }),
-  );
+  return new Map(Array.from(listed.matchAll(/^(\S+)\t(.+)$/gm), ([, id = '', ref = '']) => [ref, id]));
 }
 
 /**
@@ -469,10 +464,8 @@ export async function listLosses(repository: Repository, state: string | null): 
 
 /** Returns whether the state of a remote was ever fetched into this clone. */
 export async function hasFetchedState(repository: Repository): Promise<boolean> {
-  const found = await Promise.all(
-    [remoteRefs.state, toBaseRef(repository)].map(async (ref) => await readRef(repository, ref)),
-  );
-  return found.some((commit) => commit !== null);
+  const state = await readRef(repository, remoteRefs.state);
+  return state !== null || (await readRef(repository, toBaseRef(repository))) !== null;
 }
 
 /**

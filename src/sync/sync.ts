@@ -253,10 +253,8 @@ export class Sync implements RemoteState {
     const rewrites = new Map<string, string>();
     for (const rewrite of kept.slice(-maxRewrites)) {
       const known = this.#rewrites.get(rewrite.ref);
-      rewrites.set(
-        rewrite.ref,
-        known ?? (await describeRewrite(repository, rewrite, repository.branch(), remote)),
-      );
+      const text = known ?? (await describeRewrite(repository, rewrite, repository.branch(), remote));
+      rewrites.set(rewrite.ref, text);
     }
     this.#rewrites = rewrites;
   }
