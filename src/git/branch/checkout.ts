@@ -16,7 +16,6 @@ import { join, basename, dirname } from 'node:path';
 import { BotshelfError, codeOf, isError, messageOf } from '../../lib/errors.ts';
 import { failpoint } from '../../lib/failpoint.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { splitIntoParts } from '../../lib/worker-pool.ts';
 import type { FileChange, GitFile } from '../trees.ts';
 import { submodule, symbolicLink, computeBlobId, streamBlobId, maxObjectBytes } from '../objects.ts';
 import { largeInPieces } from '../run-git.ts';
@@ -168,32 +167,18 @@ export function prepareCheckout(
   };
 }
 
-/** Writes the new files in groups, because reading their blobs one by one takes longer than writing them. */
+/** Writes the new files, some at a time. */
 async function stageFiles(
   repository: Repository,
   steps: readonly Step[],
   contents: ReadonlyMap<string, Buffer> | undefined,
 ): Promise<void> {
-  const files = steps.flatMap((step) => {
+  await someAtATime(steps, async (step) => {
     const { change, seen } = step;
-    const { after } = change;
-    const isFile = after !== null && !isSubmodule(change) && after.mode !== symbolicLink;
-    return isFile && seen.id !== after.id ? [{ step, change: { ...change, after } }] : [];
+    const { path, after } = change;
+    if (after === null || isSubmodule(change) || after.mode === symbolicLink || seen.id === after.id) return;
+    step.failure = await catchError(stageFile(repository, step, after, contents?.get(path)));
   });
-  for (const some of splitIntoParts(files, 16)) {
-    const missing = some
-      .filter(({ change }) => !contents?.has(change.path))
-      .map(({ change }) => change.after.id);
-    // If one blob cannot be read, each is read by itself, so that only that one fails.
-    const blobs = await repository.objects.read(missing).catch(() => []);
-    const read = new Map(blobs.map((blob) => [blob?.id, blob?.content]));
-    await Promise.all(
-      some.map(async ({ step, change }) => {
-        const content = contents?.get(change.path) ?? read.get(change.after.id);
-        step.failure = await catchError(stageFile(repository, step.staged, change, step.seen, content));
-      }),
-    );
-  }
 }
 
 interface Step {
@@ -270,12 +255,10 @@ async function readWorkFile({ folder, hash }: Repository, path: string): Promise
 /** Writes the new file to `staged`, with its mode, not yet durably. @throws a system error */
 async function stageFile(
   repository: Repository,
-  staged: string,
-  change: FileChange & { readonly after: GitFile },
-  { stat }: WorkFile,
+  { change, seen: { stat }, staged }: Step,
+  after: GitFile,
   content: Buffer | undefined,
 ): Promise<void> {
-  const { after } = change;
   const permissions = stat?.isFile()
     ? computeMode(change, stat)
     : (isExecutable(after) ? 0o777 : 0o666) & ~umask;
