@@ -5,7 +5,7 @@ import { formatIsoTime } from '../bot/clock.ts';
 import type { BotId } from '../bot/id.ts';
 import { english } from '../bot/locale.ts';
 import { botsFolder, parseFilePath, pathOf } from '../catalogue/page/layout.ts';
-import { listUncommittedFiles } from '../git/branch/git-index.ts';
+import { listUncommittedFiles } from '../git/branch/clone.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 

@@ -23,7 +23,7 @@ import {
   writeShard,
   State,
 } from '../counts/state.ts';
-import { type NewFile, type PastCommit, writeHistory, toNewFile } from '../git/commit-files.ts';
+import { type NewFile, type NewCommit, writeHistory, toNewFile } from '../git/commit-files.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { readHead, stateRef, updateRefs } from '../git/refs.ts';
 import { ImageIndex, type ImageKind, ImageStore } from '../images/store.ts';
@@ -75,7 +75,7 @@ interface DemoChange extends Omit<DemoCommit, 'daysAgo' | 'files'> {
 }
 
 /** A past commit. */
-interface DemoCommit extends Pick<PastCommit, 'message' | 'files'> {
+interface DemoCommit extends Required<Pick<NewCommit, 'message' | 'files'>> {
   readonly daysAgo: number;
   /** The person who committed it; left out for a change that the service committed. */
   readonly by?: string;
@@ -220,7 +220,7 @@ function* generateCommits(
   tree: string,
   identity: string,
   now: number,
-): Generator<PastCommit> {
+): Generator<NewCommit> {
   const sign = (by: string | undefined, daysAgo: number): string => {
     const person = by === undefined ? identity : `${by} <${by.toLowerCase()}@people.example>`;
     return `${person} ${Math.floor((now - daysAgo * msPerDay) / 1000)} +0000`;
@@ -261,7 +261,7 @@ function toNewFiles(texts: Iterable<readonly [path: string, text: string]>): Map
  * Returns the commit of a state with 90 days of counts, the last ones from 20 minutes ago.
  * @param now milliseconds since the epoch
  */
-async function generateCounts(bots: readonly DemoBot[], identity: string, now: number): Promise<PastCommit> {
+async function generateCounts(bots: readonly DemoBot[], identity: string, now: number): Promise<NewCommit> {
   const state = new State();
   const texts = new Map<string, string>();
   let at = 0;

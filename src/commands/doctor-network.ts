@@ -6,7 +6,7 @@ import type { Config } from '../app/config.ts';
 import { formatVersion, readVersion } from '../app/version.ts';
 import { formatSwitch } from '../git/branch/feed.ts';
 import { directClient, removeCredentials } from '../git/run-git.ts';
-import { readOrigin } from '../git/branch/clone.ts';
+import { readOrigin, readRemoteUrl } from '../git/branch/clone.ts';
 import type { Repository } from '../git/repository.ts';
 import { readHead, readRef, stateRef } from '../git/refs.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -106,7 +106,7 @@ export function assessPacks(folder: string, version: string, cruftPacks: string)
 const firstWithCruftPacks = 41;
 
 async function readAddress(repository: Repository, remote: string): Promise<string> {
-  return (await repository.run(['remote', 'get-url', remote]).catch(() => remote)).trim();
+  return await readRemoteUrl(repository, remote).catch(() => remote);
 }
 
 /** The remote takes what this service pushes. */

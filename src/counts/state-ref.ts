@@ -461,7 +461,7 @@ export async function writePrunedHistory(
   const history = lines.map((line) => {
     const [tree = '', time = '', identity = '', ...subject] = line.split('\t');
     const committer = `${identity} ${time} +0000`;
-    return { tree, time: Number(time), committer, message: `${subject.join('\t')}\n`, files: new Map() };
+    return { tree, time: Number(time), committer, message: `${subject.join('\t')}\n` };
   });
   const kept: typeof history = [];
   let tree = '';

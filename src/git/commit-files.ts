@@ -17,19 +17,22 @@ export function toNewFile(text: string): { readonly mode: string; readonly conte
 
 /** A commit that no ref points at yet. */
 export interface NewCommit {
-  /** The files change the tree of the first. */
-  readonly parents: readonly string[];
+  /** The files change the tree of the first. In a history, the previous commit if left out. */
+  readonly parents?: readonly string[];
   /** The tree that the files change, if it is not the first parent's. */
   readonly tree?: string;
   /** Path from the top of the repository → the new file. */
-  readonly files: ReadonlyMap<string, NewFile>;
+  readonly files?: ReadonlyMap<string, NewFile>;
   readonly message: string;
   /** `name <address> seconds +0000`; the service and the current time by default. */
   readonly committer?: string;
 }
 
+/** The files of a commit, and its message. */
+export type FilesCommit = Required<Pick<NewCommit, 'files' | 'message'>>;
+
 /** A commit that moves its ref. */
-export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
+export interface RefCommit extends FilesCommit {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
   /** The commit that the ref is at; null if it does not exist. */
@@ -72,35 +75,25 @@ export function toPackFolder({ commonDir }: Repository): string {
 
 /** Makes a commit on no ref, durably, and returns its id. @throws {GitError} */
 export async function writeCommit(repository: Repository, commit: NewCommit): Promise<string> {
-  const parts = formatCommit(unused, { committer: nameCommitter(repository), ...commit });
-  return await writeObjects(repository, parts);
-}
-
-/** A commit of a history, whose parent is the previous commit. */
-export interface PastCommit extends Omit<NewCommit, 'parents'> {
-  readonly committer: string;
+  return await writeHistory(repository, [commit]);
 }
 
 /** Makes a history on no ref, oldest commit first, durably, and returns the id of the last. @throws {GitError} */
-export async function writeHistory(repository: Repository, commits: Iterable<PastCommit>): Promise<string> {
+export async function writeHistory(repository: Repository, commits: Iterable<NewCommit>): Promise<string> {
+  const committer = nameCommitter(repository);
   const parts: StreamPart[] = [];
   let mark = 0;
   for (const commit of commits) {
     const parents = mark === 0 ? [] : [`:${mark}`];
-    parts.push(...formatCommit(unused, { ...commit, parents }, ++mark));
+    parts.push(...formatCommit(unused, { committer, parents, ...commit }, ++mark));
   }
-  return await writeObjects(repository, parts, mark);
+  const id = await runFastImport(repository, [], toStream(parts, mark, `reset ${unused}\n\n`));
+  await fsyncFolders(await listObjectFolders(repository));
+  return id;
 }
 
 /** A ref that is reset before the end of the input, so that only objects are written. */
 const unused = 'refs/botshelf/writing';
-
-async function writeObjects(repository: Repository, parts: readonly StreamPart[], mark = 1): Promise<string> {
-  const input = toStream(parts, mark, `reset ${unused}\n\n`);
-  const id = await runFastImport(repository, [], input);
-  await fsyncFolders(await listObjectFolders(repository));
-  return id;
-}
 
 /**
  * Runs fast-import and returns its output. After a failure, removes its crash report, and the pack that a full disk
@@ -109,10 +102,10 @@ async function writeObjects(repository: Repository, parts: readonly StreamPart[]
 async function runFastImport(
   repository: Repository,
   settings: readonly string[],
-  input: ReturnType<typeof toStream>,
+  input: Buffer,
 ): Promise<string> {
   try {
-    return (await repository.run([...settings, ...fastImport], { input })).trim();
+    return (await repository.run([...settings, ...fastImport.split(' ')], { input })).trim();
   } catch (error) {
     const stderr = error instanceof GitError ? error.stderr : '';
     const packs = stderr.match(/(?<=objects\/pack\/)tmp_\w+/g) ?? [];
@@ -142,22 +135,14 @@ async function listObjectFolders({ commonDir }: Repository): Promise<string[]> {
  * it refuses an input that is cut off. With `--depth=0`, it makes no deltas: each would be against the file before, which
  * is another bot's, and maintenance would keep it instead of a better one.
  */
-const fastImport: readonly string[] = [
-  '-c',
-  'fastimport.unpackLimit=0',
-  'fast-import',
-  '--quiet',
-  '--done',
-  '--date-format=raw',
-  '--depth=0',
-];
+const fastImport = '-c fastimport.unpackLimit=0 fast-import --quiet --done --date-format=raw --depth=0';
 
 type StreamPart = string | Buffer;
 
 /** Returns the input of fast-import that makes a commit. @param mark names it in the rest of the input */
 function formatCommit(
   ref: string,
-  { committer, parents, tree, files, message }: NewCommit & { readonly committer: string },
+  { committer, parents = [], tree, files = new Map(), message }: NewCommit & { readonly committer: string },
   mark = 1,
 ): StreamPart[] {
   const [first, ...others] = parents;
@@ -206,6 +191,3 @@ function isWantedCommit(
     message.join('\n\n') === wanted.message
   );
 }
-
-/** The files of a commit by path from the top of the repository, and its message. */
-export type FilesCommit = Pick<NewCommit, 'files' | 'message'>;

@@ -27,18 +27,13 @@ export type RunnerResponse =
 /** Under `node --watch` every forked process reports the modules that it loads over the same channel. */
 type NodeMessage = Readonly<Record<`watch:${string}`, unknown>>;
 
-interface PendingCommand {
-  readonly command: GitCommand;
-  readonly resolve: (output: string) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /**
  * Runs git commands in a small process of its own. Starting a process copies the page tables of its parent and blocks
  * the parent's event loop: 20 ms and more in a service of a gigabyte, 2 ms in the small process.
  */
 export class GitRunner implements GitClient {
-  readonly #pending = new Map<number, PendingCommand>();
+  /** Id → called with the response. */
+  readonly #pending = new Map<number, (response: RunnerResponse) => void>();
   #process: ChildProcess | undefined;
   #isClosed = false;
   #lastId = 0;
@@ -62,8 +57,8 @@ export class GitRunner implements GitClient {
     const id = ++this.#lastId;
     const stop = (): void => void runner.send({ id, stop: true } satisfies RunnerStop, () => undefined);
     signal?.addEventListener('abort', stop);
-    return await new Promise<string>((resolve, reject) => {
-      this.#pending.set(id, { command, resolve, reject });
+    const response = await new Promise<RunnerResponse>((resolve) => {
+      this.#pending.set(id, resolve);
       runner.channel?.ref();
       const { input, ...rest } = command;
       const bytes = typeof input === 'string' ? Buffer.from(input) : input;
@@ -73,7 +68,10 @@ export class GitRunner implements GitClient {
       });
       if (bytes) findInputPipe(runner)?.write(bytes);
       if (signal?.aborted) stop();
-    }).finally(() => signal?.removeEventListener('abort', stop));
+    });
+    signal?.removeEventListener('abort', stop);
+    if ('output' in response) return response.output;
+    throw new GitError(command.args, response.status, response.stderr, this.#isClosed);
   }
 
   /** Ends the process; its commands fail, and later ones. */
@@ -115,12 +113,10 @@ export class GitRunner implements GitClient {
   }
 
   #settle(response: RunnerResponse): void {
-    const pending = this.#pending.get(response.id);
+    const resolve = this.#pending.get(response.id);
     this.#pending.delete(response.id);
     if (this.#pending.size === 0) this.#process?.channel?.unref();
-    if ('output' in response) pending?.resolve(response.output);
-    else
-      pending?.reject(new GitError(pending.command.args, response.status, response.stderr, this.#isClosed));
+    resolve?.(response);
   }
 }
 

@@ -37,11 +37,6 @@ export async function mergeBase(repository: Repository, a: string, b: string): P
   return found === '' ? undefined : found;
 }
 
-/** Returns the id of the tree of a commit. @throws {GitError} */
-export async function readTreeId(repository: Repository, commit: string): Promise<string | undefined> {
-  return (await repository.objects.readOne(`${commit}^{tree}`))?.id;
-}
-
 /**
  * Returns the time from which ages are counted when old things are deleted, in milliseconds since the epoch: now, but
  * at most a day after the newest commit of branch and state, so that a clock far ahead deletes nothing in use.

@@ -19,31 +19,50 @@ export function parseRemote(remote: string): RemotePlace | undefined {
     : undefined;
 }
 
-/** https://docs.github.com/rest/pulls/pulls */
-const gitHubApi: PullsApi = {
-  root: (host) => (host === 'github.com' ? 'https://api.github.com' : `https://${host}/api/v3`),
-  pulls: (repository) => `repos/${repository}/pulls`,
+/**
+ * The requests about pull requests that the REST API of GitHub takes: https://docs.github.com/rest/pulls/pulls. All hosts
+ * take the token as `Bearer`.
+ */
+const gitHubApi = {
+  /** Returns the usual address of the API at a host name. */
+  root: (host: string): string =>
+    host === 'github.com' ? 'https://api.github.com' : `https://${host}/api/v3`,
+  /** Returns the path of the pull requests of a repository. */
+  pulls: (repository: string): string => `repos/${repository}/pulls`,
+  /** The query that lists all of them, the last updated first. */
   list: 'state=all&sort=updated&direction=desc&per_page=20',
+  /** The method that changes title and text of one. */
   change: 'PATCH',
+  /** The keys that are sent for the text, and for the names of the branches. */
   text: 'body',
   source: 'head',
   target: 'base',
+  /** The places of a pull request's number, its branch and commit, and the repositories it is from and to. */
   keys: { number: 'number', branch: 'head.ref', head: 'head.sha', from: 'head.repo.id', to: 'base.repo.id' },
 };
 
-/** The Git hosts that the program knows, by their folder in `catalogue-template/`. */
+/** The Git hosts that the program knows, by their folder in `catalogue-template/`, each with the same properties. */
 export const gitHosts = {
   github: {
+    /** The name of its sites for people. */
     names: ['GitHub'],
+    /** The parts of a host name that stand for its software. */
     labels: ['github'],
+    /** The paths of its pages below that of the repository, each before the branch. */
     edit: 'edit',
     history: 'commits',
-    commit: 'commit',
-    pull: 'pull',
     create: 'new',
+    /** The path of a commit's page, before its id. */
+    commit: 'commit',
+    /** The path of a pull request's page, before its number. */
+    pull: 'pull',
+    /** The parameter of the page that creates a file for its path. */
     fileName: 'filename',
+    /** Whether that page takes the text of the file as `value`. */
     takesText: true,
+    /** The file that has the check of pull requests. */
     pipeline: '.github/workflows/catalogue.yml',
+    /** The headers that prove that a call of its webhook is genuine, and the place of the repository's path in its body. */
     hook: { proofs: { 'X-Hub-Signature-256': 'body' }, repository: 'repository.full_name' },
     api: gitHubApi,
   },
@@ -52,9 +71,9 @@ export const gitHosts = {
     labels: ['gitlab'],
     edit: '-/edit',
     history: '-/commits',
+    create: '-/new',
     commit: '-/commit',
     pull: '-/merge_requests',
-    create: '-/new',
     fileName: 'file_name',
     takesText: false,
     pipeline: '.gitlab-ci.yml',
@@ -64,8 +83,8 @@ export const gitHosts = {
     },
     // https://docs.gitlab.com/api/merge_requests/
     api: {
-      root: (host) => `https://${host}/api/v4`,
-      pulls: (repository) => `projects/${encodeURIComponent(repository)}/merge_requests`,
+      root: (host: string): string => `https://${host}/api/v4`,
+      pulls: (repository: string): string => `projects/${encodeURIComponent(repository)}/merge_requests`,
       list: 'state=all&order_by=updated_at&sort=desc&per_page=20',
       change: 'PUT',
       text: 'description',
@@ -86,9 +105,9 @@ export const gitHosts = {
     labels: ['forgejo', 'gitea', 'codeberg', 'git'],
     edit: '_edit',
     history: 'commits/branch',
+    create: '_new',
     commit: 'commit',
     pull: 'pulls',
-    create: '_new',
     fileName: 'filename',
     takesText: true,
     pipeline: '.forgejo/workflows/catalogue.yml',
@@ -99,62 +118,16 @@ export const gitHosts = {
     // https://codeberg.org/api/swagger#/repository/repoListPullRequests
     api: {
       ...gitHubApi,
-      root: (host) => `https://${host}/api/v1`,
+      root: (host: string): string => `https://${host}/api/v1`,
       list: 'state=all&sort=recentupdate&limit=20',
       // `head.ref` changes when the branch is deleted.
       keys: { ...gitHubApi.keys, branch: 'head.label' },
     },
   },
-} as const satisfies Readonly<Record<string, GitHost>>;
+} as const;
 
 export type GitHostId = keyof typeof gitHosts;
-
-/** The properties in which Git hosts differ. */
-export interface GitHost {
-  /** The name of its sites for people. */
-  readonly names: readonly string[];
-  /** The parts of a host name that stand for its software. */
-  readonly labels: readonly string[];
-  /** The paths of its pages below that of the repository, each before the branch. */
-  readonly edit: string;
-  readonly history: string;
-  readonly create: string;
-  /** The path of a commit's page, before its id. */
-  readonly commit: string;
-  /** The path of a pull request's page, before its number. */
-  readonly pull: string;
-  /** The parameter of the page that creates a file for its path. */
-  readonly fileName: string;
-  /** Whether that page takes the text of the file as `value`. */
-  readonly takesText: boolean;
-  /** The file that has the check of pull requests. */
-  readonly pipeline: string;
-  readonly hook: {
-    /** The headers that prove that a call of its webhook is genuine. */
-    readonly proofs: Readonly<Record<string, WebhookProof>>;
-    /** The place of the repository's path in the body of a call. */
-    readonly repository: string;
-  };
-  readonly api: PullsApi;
-}
-
-/** The requests about pull requests that the REST API of a host takes. All hosts take the token as `Bearer`. */
-export interface PullsApi {
-  /** Returns the usual address of the API at a host name. */
-  readonly root: (host: string) => string;
-  /** Returns the path of the pull requests of a repository. */
-  readonly pulls: (repository: string) => string;
-  /** The query that lists all of them, the last updated first. */
-  readonly list: string;
-  /** The method that changes title and text of one. */
-  readonly change: 'PATCH' | 'PUT';
-  /** The keys that are sent for the text, and for the names of the branches. */
-  readonly text: string;
-  readonly source: string;
-  readonly target: string;
-  /** The places of a pull request's number, its branch and commit, and the repositories it is from and to. */
-  readonly keys: Readonly<Record<'number' | 'branch' | 'head' | 'from' | 'to', string>>;
-}
+type GitHost = (typeof gitHosts)[GitHostId];
 
 /**
  * `body`: a signature of the body (HMAC with SHA-256), in hexadecimal digits. `standard`: a signature of ID, time and body
@@ -171,13 +144,13 @@ export function readKeys(json: unknown, keys: string): unknown {
 
 /** Returns the name of the site at a host name, such as GitHub; null if it is not known. */
 export function findHostName(hostname: string): string | null {
-  const names = Object.values<GitHost>(gitHosts).flatMap((host) => host.names);
+  const names = Object.values(gitHosts).flatMap((host): readonly string[] => host.names);
   return names.find((name) => hostname.split('.').includes(name.toLowerCase())) ?? null;
 }
 
 /** Guesses a host from its name. */
 export function guessGitHost(hostname: string): GitHost | undefined {
-  return Object.values<GitHost>(gitHosts).find(({ labels }) =>
+  return Object.values(gitHosts).find(({ labels }) =>
     labels.some((label) => `.${hostname}`.includes(`.${label}.`)),
   );
 }

@@ -140,29 +140,16 @@ async function findLocksBelow(folder: string): Promise<string[]> {
 }
 
 /** Commands that never lock a ref: stale locks can be removed while they run. */
-const lockless = new Set([
-  'cat-file',
-  'repack',
-  'pack-objects',
-  'commit-graph',
-  'update-index',
-  'hash-object',
-  'merge-tree',
-  'diff-tree',
-  'rev-list',
-  'ls-remote',
-  // These lock only refs that no commit needs; a fetch whose lock was removed is run again.
-  'fetch',
-  'push',
-  'index-pack',
-  'send-pack',
-  'unpack-objects',
-  'remote-http',
-  'remote-https',
-]);
+const lockless =
+  'cat-file repack pack-objects commit-graph update-index hash-object merge-tree diff-tree rev-list ls-remote';
+
+/** Commands that lock only refs that no commit needs; a fetch whose lock was removed is run again. */
+const transfers = 'fetch push index-pack send-pack unpack-objects remote-http remote-https';
+
+const harmless = new Set(`${lockless} ${transfers}`.split(' '));
 
 function mayLock(process: GitProcess): boolean {
-  return !lockless.has(parseCommand(process));
+  return !harmless.has(parseCommand(process));
 }
 
 /** Returns the git processes that an earlier service started and that may still move a ref. */

@@ -132,9 +132,8 @@ export async function readHeaders(
   ids: readonly string[],
 ): Promise<Map<string, ObjectHeader>> {
   if (ids.length === 0) return new Map();
-  return parseHeaders(
-    await runCommandLineGit(folder, ['cat-file', '--batch-check'], { input: joinLines(ids) }),
-  );
+  const input = `${ids.join('\n')}\n`;
+  return parseHeaders(await runCommandLineGit(folder, ['cat-file', '--batch-check'], { input }));
 }
 
 /** Parses the output of `git cat-file --batch-check`: id → type and size of those objects that exist. */
@@ -174,11 +173,7 @@ export async function streamObjects(
   if (ids.length === 0) return;
   const parser = new BatchParser((header) => header && sinkOf(header.id));
   const take = (piece: Buffer): void => parser.push(piece);
-  await runCommandLineGit(folder, ['cat-file', '--batch'], { input: joinLines(ids), take });
-}
-
-function joinLines(ids: readonly string[]): string {
-  return ids.map((id) => `${id}\n`).join('');
+  await runCommandLineGit(folder, ['cat-file', '--batch'], { input: `${ids.join('\n')}\n`, take });
 }
 
 interface GitObject {
@@ -320,7 +315,8 @@ export class ObjectReader {
       const request = this.#waiting.shift();
       if (header) this.#restart();
       else if (request && idLike.test(request.name)) request.reject(createMissingError(request.name));
-      if (header?.type === 'tree') request?.reject(createTreeError(header.id));
+      if (header?.type === 'tree')
+        request?.reject(new BotshelfError('list-too-long', `the tree ${header.id} has too many names`));
       request?.resolve(undefined);
       return undefined;
     }
@@ -344,10 +340,6 @@ export class ObjectReader {
 function createMissingError(name: string): BotshelfError {
   const message = `the object ${name} is missing or cannot be read: try again, and run "git fsck" if it stays`;
   return new BotshelfError('missing-object', message);
-}
-
-function createTreeError(id: string): BotshelfError {
-  return new BotshelfError('list-too-long', `the tree ${id} has too many names`);
 }
 
 const idLike = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;

@@ -42,6 +42,20 @@ export async function readHead(repository: Repository): Promise<string | null> {
   return ref === undefined ? head.trim() : await readRef(repository, ref);
 }
 
+/**
+ * Returns the refs that match some patterns, or are below them, each with its commit. @throws {GitError}
+ * @param options of `git for-each-ref`
+ */
+export async function listRefs(
+  repository: Repository,
+  patterns: readonly string[],
+  options: readonly string[] = [],
+): Promise<Map<string, string>> {
+  const args = ['for-each-ref', '--format=%(refname) %(objectname)', ...options, ...patterns];
+  const lines = (await repository.run(args)).split('\n').slice(0, -1);
+  return new Map(lines.map((line) => line.split(' ') as [string, string]));
+}
+
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

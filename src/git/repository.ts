@@ -3,15 +3,7 @@ import { join } from 'node:path';
 import { createDiskFullError, isUnavailable, stopping, toWriteError } from '../bot/errors.ts';
 import { BotshelfError, codeOf, isError, messageOf } from '../lib/errors.ts';
 import { type HashName, ObjectReader } from './objects.ts';
-import {
-  GitError,
-  findOwnershipProblem,
-  isGitFailure,
-  directClient,
-  type GitClient,
-  type GitCommand,
-  type RunOptions,
-} from './run-git.ts';
+import { GitError, isGitFailure, directClient, type GitClient, type GitOptions } from './run-git.ts';
 
 /** The Git repository of the catalogue. The service runs git in it through `run` alone. */
 export interface Repository {
@@ -37,7 +29,7 @@ export interface Repository {
    * Runs one git command and returns its standard output.
    * @throws {GitError} when it fails or is killed
    */
-  run(args: readonly string[], options?: GitOptions): Promise<string>;
+  run(args: readonly string[], options?: Omit<GitOptions, 'take' | 'onProgress'>): Promise<string>;
 
   /**
    * Returns the branch that is checked out now, such as `refs/heads/main`.
@@ -45,8 +37,6 @@ export interface Repository {
    */
   branch(): string;
 }
-
-interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOptions, 'signal'> {}
 
 /**
  * Opens the repository of the catalogue's folder, which may be any folder of its work tree.
@@ -56,11 +46,20 @@ export async function openRepository(
   catalogue: string,
   client: GitClient = directClient,
 ): Promise<Repository> {
-  const place = await findRepository(catalogue, client);
-  const { folder, gitDir } = place;
-  if (folder === '') throw createNoRepositoryError(`${catalogue} is a bare repository, which has no files`);
+  const found = client.run({ folder: catalogue, args: findRepository.split(' ') });
+  const output = await found.catch((error: unknown) => {
+    throw toNoRepositoryError(catalogue, error);
+  });
+  const [inside, gitDir = '', commonDir = '', hash, prefix = ''] = output.split('\n');
+  if (inside !== 'true')
+    throw createNoRepositoryError(`${catalogue} is a bare repository, which has no files`);
+  const folder = `${realpathSync(catalogue)}/`.slice(0, -prefix.length - 1);
   return {
-    ...place,
+    folder,
+    prefix,
+    gitDir,
+    commonDir,
+    hash: hash === 'sha256' ? 'sha256' : 'sha1',
     identity: await readIdentity(folder, client),
     staging: join(gitDir, 'botshelf/staging'),
     objects: new ObjectReader(folder),
@@ -69,6 +68,9 @@ export async function openRepository(
     branch: () => readBranch(gitDir),
   };
 }
+
+const findRepository =
+  'rev-parse --path-format=absolute --is-inside-work-tree --absolute-git-dir --git-common-dir --show-object-format --show-prefix';
 
 /** Returns the checked-out branch, or undefined. */
 export function findBranch(repository: Repository): string | undefined {
@@ -113,16 +115,19 @@ export class RepositoryOpener {
 
   /** Returns why nothing can be committed now; undefined when commits can be made. Retries to open the repository. */
   unavailableReason(): string | undefined {
-    try {
-      if (this.#opened?.branch() !== undefined) {
-        ensureWritable(this.#opened);
-        return undefined;
-      }
-    } catch (error) {
-      return messageOf(error);
+    if (this.#opened === undefined) {
+      this.open().catch(() => {});
+      return this.#reason;
     }
-    this.open().catch(() => {});
-    return this.#reason;
+    const { folder, gitDir, commonDir } = this.#opened;
+    try {
+      this.#opened.branch();
+      for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
+        accessSync(path, constants.W_OK);
+      return undefined;
+    } catch (error) {
+      return toUnavailableError(error).message;
+    }
   }
 
   /** @throws {BotshelfError} unavailable */
@@ -194,29 +199,15 @@ function findLastLine(text: string): string {
   return (text.trim().split('\n').at(-1) ?? '').replaceAll(/\btmp_\w+/g, 'tmp');
 }
 
-/** Returns the place of a folder's repository. The top of the work tree is empty for a bare one. */
-async function findRepository(
-  catalogue: string,
-  client: GitClient,
-): Promise<Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commonDir' | 'hash'>> {
-  const options = ['--is-inside-work-tree', '--absolute-git-dir', '--git-common-dir', '--show-object-format'];
-  const args = ['rev-parse', '--path-format=absolute', ...options, '--show-prefix'];
-  try {
-    const output = await client.run({ folder: catalogue, args });
-    const [inside, gitDir = '', commonDir = '', hash, prefix = ''] = output.split('\n');
-    const folder = inside === 'true' ? `${realpathSync(catalogue)}/`.slice(0, -prefix.length - 1) : '';
-    return { folder, prefix, gitDir, commonDir, hash: hash === 'sha256' ? 'sha256' : 'sha1' };
-  } catch (error) {
-    throw toNoRepositoryError(catalogue, error);
-  }
-}
-
 function toNoRepositoryError(catalogue: string, error: unknown): BotshelfError {
-  const stderr = error instanceof GitError ? error.stderr : messageOf(error);
-  const startFailure = error instanceof GitError ? error.startFailure : undefined;
+  const {
+    startFailure,
+    ownershipProblem,
+    stderr = messageOf(error),
+  } = error instanceof GitError ? error : {};
   if (startFailure !== undefined) return new BotshelfError('no-git', startFailure, { cause: error });
-  const problem = findOwnershipProblem(stderr);
-  if (problem !== undefined) return new BotshelfError('wrong-user', problem, { cause: error });
+  if (ownershipProblem !== undefined)
+    return new BotshelfError('wrong-user', ownershipProblem, { cause: error });
   if (!existsSync(`${catalogue}/.`)) return createNoRepositoryError(`${catalogue} is not a folder`, error);
   const none = `${catalogue} is in no Git repository that can be written to (${findLastLine(stderr)})`;
   return createNoRepositoryError(none, error, 'run "git init" there');
@@ -241,16 +232,6 @@ async function readIdentity(folder: string, client: GitClient): Promise<string> 
   const { 'user.name': name = 'Botshelf', 'user.email': email = 'botshelf@localhost' } =
     Object.fromEntries(entries);
   return `${name} <${email}>`;
-}
-
-/** @throws {BotshelfError} unavailable, if a commit would fail without write permission */
-function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
-  try {
-    for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
-      accessSync(path, constants.W_OK);
-  } catch (error) {
-    throw toUnavailableError(error);
-  }
 }
 
 /** Returns the error for a repository that was deleted while it is used: “git init” would begin an unrelated history. */

@@ -35,6 +35,19 @@ export class GitError extends BotshelfError {
       : `git cannot be run (${this.reason}): look at the memory of this machine and the limits of this user`;
   }
 
+  /** Why git refuses a repository that belongs to another user, and what to do; undefined if it failed for another reason. */
+  get ownershipProblem(): string | undefined {
+    const [, path] = /dubious ownership in repository at '(.+)'/.exec(this.stderr) ?? [];
+    if (path === undefined) return undefined;
+    const uid = process.geteuid?.() ?? 0;
+    const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
+    const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
+    const [theirs, ours] = [formatUser(owner), formatUser(uid)];
+    // Not for root: after a chown to root, the right user would be locked out.
+    const other = uid === 0 ? '' : `, or change the owner of the folder (chown -R ${uid} ${path})`;
+    return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}${other}`;
+  }
+
   /** The first line of git's standard error; may be empty. */
   get reason(): string {
     return (this.stderr.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
@@ -73,37 +86,11 @@ export function removeCredentials(text: string): string {
 /** An address in which no port follows the first colon. */
 const passwordWithSlash = /:\/\/[^\s/:[\]]*:(?!\d{0,5}(?:[/?#'"]|\s|$))[^\s]*@/g;
 
-/**
- * Returns why git refuses a repository that belongs to another user, and what to do about it; undefined when git failed
- * for another reason.
- * @param stderr the standard error of git
- */
-export function findOwnershipProblem(stderr: string): string | undefined {
-  const [, path] = /dubious ownership in repository at '(.+)'/.exec(stderr) ?? [];
-  if (path === undefined) return undefined;
-  const uid = process.geteuid?.() ?? 0;
-  const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
-  const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
-  const [theirs, ours] = [formatUser(owner), formatUser(uid)];
-  // Not for root: after a chown to root, the right user would be locked out.
-  const other = uid === 0 ? '' : `, or change the owner of the folder (chown -R ${uid} ${path})`;
-  return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}${other}`;
-}
-
 /** Returns a user such as `alice (uid 1000)`. */
 function formatUser(uid: number): string {
-  const user = readPasswd()
-    .map((line) => line.split(':'))
-    .find(([, , number]) => number === String(uid));
-  return user?.[0] ? `${user[0]} (uid ${uid})` : `uid ${uid}`;
-}
-
-function readPasswd(): string[] {
-  try {
-    return readFileSync('/etc/passwd', 'utf8').split('\n');
-  } catch {
-    return [];
-  }
+  const users = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8') : '';
+  const [, name] = new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, 'm').exec(users) ?? [];
+  return name === undefined ? `uid ${uid}` : `${name} (uid ${uid})`;
 }
 
 /** Settings of every git command of the service: no code of the repository is run, and every write is synced. */
@@ -179,6 +166,9 @@ export interface RunOptions {
   /** Receives the last report of the progress, which `--progress` asks for. */
   readonly onProgress?: ((report: string) => void) | undefined;
 }
+
+/** What a command may have besides its folder and arguments. */
+export type GitOptions = Omit<GitCommand, 'folder' | 'args'> & RunOptions;
 
 /** Runs git. */
 export interface GitClient {
@@ -351,18 +341,13 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
 export async function runCommandLineGit(
   folder: string,
   args: readonly string[],
-  {
-    take,
-    onProgress,
-    ...options
-  }: Pick<GitCommand, 'input' | 'indexFile' | 'accepts' | 'stallSeconds'> &
-    Pick<RunOptions, 'take' | 'onProgress'> = {},
+  { take, onProgress, ...options }: Omit<GitOptions, 'signal'> = {},
 ): Promise<string> {
   try {
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take, onProgress });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    const problem = error.startFailure ?? findOwnershipProblem(error.stderr);
+    const problem = error.startFailure ?? error.ownershipProblem;
     throw problem === undefined ? error : new UserError(problem);
   }
 }
@@ -373,15 +358,6 @@ export async function runCommandLineGit(
  * @param setting of Git for this command, such as `fetch.fsckObjects=true`
  */
 export function fetchCommand(setting: string): readonly string[] {
-  return [
-    '-c',
-    setting,
-    'fetch',
-    '--progress',
-    '--no-tags',
-    '--no-write-fetch-head',
-    '--refmap=',
-    '--no-recurse-submodules',
-    '--no-auto-maintenance',
-  ];
+  const options = '--no-tags --no-write-fetch-head --refmap= --no-recurse-submodules --no-auto-maintenance';
+  return ['-c', setting, 'fetch', '--progress', ...options.split(' ')];
 }

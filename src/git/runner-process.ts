@@ -17,6 +17,7 @@ process.on('disconnect', () => {
 
 const inputs = new Socket({ fd: inputPipe, writable: false });
 const stops = new Map<number, AbortController>();
+/** Inputs follow each other in the pipe in the order of the requests. */
 const reads = new SerialQueue();
 
 async function handleRequest({ id, command, inputBytes }: RunnerRequest): Promise<void> {
@@ -24,7 +25,8 @@ async function handleRequest({ id, command, inputBytes }: RunnerRequest): Promis
   stops.set(id, stop);
   let response: RunnerResponse;
   try {
-    const input = inputBytes === undefined ? {} : { input: await readNextInput(inputBytes) };
+    const input =
+      inputBytes === undefined ? {} : { input: await reads.run(async () => await readInput(inputBytes)) };
     response = { id, output: await runGit({ ...command, ...input }, { signal: stop.signal }) };
   } catch (error) {
     const known = error instanceof GitError;
@@ -33,11 +35,6 @@ async function handleRequest({ id, command, inputBytes }: RunnerRequest): Promis
   stops.delete(id);
   // The service may have been killed while the command ran: then the channel is closed.
   process.send?.(response, undefined, undefined, () => undefined);
-}
-
-/** Returns the next input of the pipe: inputs follow each other in the order of the requests. */
-async function readNextInput(bytes: number): Promise<Buffer> {
-  return await reads.run(async () => await readInput(bytes));
 }
 
 async function readInput(bytes: number): Promise<Buffer> {

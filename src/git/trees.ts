@@ -20,6 +20,13 @@ export interface FileChange {
   readonly after: GitFile | null;
 }
 
+/** Returns the id of the tree of a commit, or of a tree. @throws {BotshelfError} missing-object {GitError} */
+export async function readTreeId({ objects }: Pick<Repository, 'objects'>, name: string): Promise<string> {
+  const tree = await objects.readOne(`${name}^{tree}`);
+  if (tree === undefined) throw new BotshelfError('missing-object', `${name} is no commit or tree here`);
+  return tree.id;
+}
+
 /** Returns undefined for diff-too-large, for a caller that can do without the files. @throws any other error */
 export function ignoreDiffLimit(error: unknown): undefined {
   if (!isError(error, 'diff-too-large')) throw error;
@@ -34,18 +41,16 @@ export function ignoreDiffLimit(error: unknown): undefined {
  * @throws {GitError}
  */
 export async function diffTrees(
-  { objects, hash }: Pick<Repository, 'objects' | 'hash'>,
+  repository: Pick<Repository, 'objects' | 'hash'>,
   from: string | null,
   to: string,
 ): Promise<FileChange[]> {
-  const readRoot = async (name: string): Promise<string> => {
-    const tree = await objects.readOne(`${name}^{tree}`);
-    if (tree === undefined) throw new BotshelfError('missing-object', `${name} is no commit or tree here`);
-    return tree.id;
-  };
+  const { objects, hash } = repository;
   const slice = new TimeSlice('service');
   const changes: FileChange[] = [];
-  const pairs = [{ folder: '', ids: [from === null ? null : await readRoot(from), await readRoot(to)] }];
+  const pairs = [
+    { folder: '', ids: [from && (await readTreeId(repository, from)), await readTreeId(repository, to)] },
+  ];
   let weight = 0;
   for (let done = 0; done < pairs.length;) {
     const some = pairs.slice(done, done + foldersAtOnce);

@@ -1,22 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toInert } from '../bot/commit-message.ts';
 import { writeCommit } from '../git/commit-files.ts';
-import { readTreeId } from '../git/history.ts';
-import {
-  type GitHostId,
-  gitHosts,
-  guessGitHost,
-  type PullsApi,
-  readKeys,
-  type RemotePlace,
-} from '../git/hosts.ts';
+import { type GitHostId, gitHosts, guessGitHost, readKeys, type RemotePlace } from '../git/hosts.ts';
 import { maxStallSeconds } from '../git/run-git.ts';
+import { readTreeId } from '../git/trees.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { BotshelfError, UserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createBoundedFetch } from '../lib/network.ts';
 import { type Failure, FailureLog, computeBackoff } from '../lib/retry.ts';
-import { describeRemoteError, fetchCommit, listRefs, pushRemote, type Remote } from '../sync/remote.ts';
+import { describeRemoteError, fetchCommit, listRemoteRefs, pushRemote, type Remote } from '../sync/remote.ts';
 import { describeChange, mergeProposal } from './merged-proposal.ts';
 import { parseRetryAfter } from './notifications.ts';
 import { isSentByBot, ProposalError, type Proposal, toText, toSubjectPath } from './proposal.ts';
@@ -64,7 +57,6 @@ export class HostReview {
   /** The pause between rounds, and after each push. */
   readonly #pauseMs: number;
   readonly #abort = new AbortController();
-  readonly #remote: Remote;
   readonly #pulls: HostPulls;
   readonly #failures: FailureLog;
   /** Ref of a proposal → its state at the host. */
@@ -74,14 +66,12 @@ export class HostReview {
   wake = (): void => {};
 
   constructor(options: HostReviewOptions) {
-    const { home, pulls, remote: address, log, proposals, roundMs = 60_000 } = options;
-    const { signal } = this.#abort;
+    const { home, pulls, log, proposals, roundMs = 60_000 } = options;
     this.home = home;
     this.#options = options;
     this.#roundMs = roundMs;
     this.#pauseMs = Math.min(minPauseMs, roundMs);
-    this.#remote = { address, stallSeconds: maxStallSeconds, signal };
-    this.#pulls = new HostPulls(pulls, signal);
+    this.#pulls = new HostPulls(pulls, this.#abort.signal);
     this.#failures = new FailureLog({
       log,
       failed: (message) =>
@@ -142,13 +132,15 @@ export class HostReview {
 
   /** Sends due proposals to the host. @throws {Error} the first failure; its proposal is the last one of the next round */
   async #runRound(): Promise<void> {
-    const { proposals, repositoryOpener } = this.#options;
+    const { proposals, repositoryOpener, remote: address } = this.#options;
     // Waits for the current step, so that a proposal that is published immediately is never seen as open.
     await proposals.load();
     await proposals.closeAccepted();
     const { list } = proposals;
     const repository = await repositoryOpener.open();
-    const refs = await listRefs(repository, ['refs/heads/proposals/*'], this.#remote);
+    const { signal } = this.#abort;
+    const remote = { repository, address, stallSeconds: maxStallSeconds, signal };
+    const refs = await listRemoteRefs(remote, ['refs/heads/proposals/*']);
     if (list.open.length > 0) await this.#pulls.update();
     const ended = list
       .listClosedSince(0)
@@ -162,7 +154,7 @@ export class HostReview {
       );
     this.#entries = new Map(entries.map((entry) => [entry.proposal.ref, entry]));
     for (const entry of entries.toSorted((a, b) => a.failedAt - b.failedAt))
-      await this.#bring(repository, entry, refs.get(toRef(entry.proposal))).catch((error: unknown) => {
+      await this.#bring(remote, entry, refs.get(toRef(entry.proposal))).catch((error: unknown) => {
         entry.failedAt = performance.now();
         throw error;
       });
@@ -171,29 +163,25 @@ export class HostReview {
 
   /** Writes the commit of a pull request. Its message does not contain the note, because a host could act on the text. */
   async #describe(repository: Repository, proposal: Proposal): Promise<Entry> {
-    const { ref, subject, proposer, base, sentAt, version } = proposal;
+    const { ref, base, sentAt, version } = proposal;
     const known = this.#entries.get(ref);
     if (known?.proposal.version === version) return known;
     const merged = await mergeProposal(repository, base, proposal);
-    const message = describeChange(subject, merged, [`Proposed-by: ${proposer.id}`]);
-    const tree = (await readTreeId(repository, version)) ?? '';
+    const message = describeChange(proposal, merged, null);
+    const tree = await readTreeId(repository, version);
     const committer = `${repository.identity} ${Math.floor(sentAt / 1000)} +0000`;
-    const parents = [base];
-    const commit = await writeCommit(repository, { parents, tree, files: new Map(), message, committer });
+    const commit = await writeCommit(repository, { parents: [base], tree, message, committer });
     const title = message.slice(0, message.indexOf('\n')).slice(0, maxTitleLength);
     return { proposal, commit, title, failedAt: 0 };
   }
 
   /** @param at the commit of its branch at the remote; undefined without a branch */
-  async #bring(
-    repository: Repository,
-    { proposal, commit, title }: Entry,
-    at: string | undefined,
-  ): Promise<void> {
+  async #bring(remote: Remote, { proposal, commit, title }: Entry, at: string | undefined): Promise<void> {
+    const { repository } = remote;
     const { baseUrl, proposals } = this.#options;
     const push = async (pushed: string | null): Promise<void> => {
       const change = { ref: toRef(proposal), commit: pushed, lease: at ?? '' };
-      await pushRemote(repository, [change], this.#remote);
+      await pushRemote(remote, [change]);
     };
     if (proposal.closedAt !== null) {
       // Hosts close the pull request when its branch is deleted.
@@ -201,7 +189,7 @@ export class HostReview {
       return;
     }
     const isReviewers = async (id: string): Promise<boolean> =>
-      id !== commit && !(await isOwnCommit(repository, id, this.#remote));
+      id !== commit && !(await isOwnCommit(remote, id));
     const branch = toBranch(proposal);
     const pull = this.#pulls.find(branch, proposal.sentAt);
     const isOpen = pull?.endedAt === null;
@@ -237,8 +225,9 @@ export class HostReview {
 }
 
 /** Returns whether a service made a commit of the remote. The local repository may have pruned older ones. */
-async function isOwnCommit(repository: Repository, id: string, remote: Remote): Promise<boolean> {
-  if (!(await repository.objects.has(id))) await fetchCommit(repository, id, remote);
+async function isOwnCommit(remote: Remote, id: string): Promise<boolean> {
+  const { repository } = remote;
+  if (!(await repository.objects.has(id))) await fetchCommit(remote, id);
   const commit = await repository.objects.readOne(id);
   return commit?.content.includes(`\ncommitter ${repository.identity} `) ?? false;
 }
@@ -278,7 +267,7 @@ const maxTitleLength = 250;
 const minPauseMs = 1000;
 
 export interface HostPullsOptions {
-  readonly api: PullsApi;
+  readonly api: (typeof gitHosts)[GitHostId]['api'];
   /** The address of the API, without a final slash. */
   readonly root: string;
   /** The repository, such as `people/list`. */

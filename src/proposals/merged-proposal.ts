@@ -38,7 +38,6 @@ import {
   ProposalError,
   maxNoteLength,
   type Person,
-  type ProposalPolicy,
   type SentPage,
   type SentProposal,
 } from './proposal.ts';
@@ -116,12 +115,13 @@ export function withSentPage(before: FileTexts, { id, locale, page, description 
   return new Map([[path, withPage(path, text, page, description)]]);
 }
 
-/** Returns the message of the commit that accepts a proposal. */
+/** Returns the message of the commit that accepts a proposal. @param reviewer null if nobody decided here */
 export function describeChange(
-  subject: Subject,
+  { subject, proposer }: Pick<Proposal, 'subject' | 'proposer'>,
   merged: MergedProposal,
-  trailers: readonly string[],
+  reviewer: Person | null,
 ): string {
+  const trailers = [`Proposed-by: ${proposer.id}`, ...(reviewer ? [`Reviewed-by: ${reviewer.id}`] : [])];
   if (isBot(subject)) return formatCommitMessage([describeEdit(subject, merged)], trailers);
   const paths = [...merged.changed.keys()].join(', ');
   return `${merged.before.size === 0 ? 'Add' : 'Update'} ${paths}\n\n${trailers.join('\n')}\n`;
@@ -158,9 +158,7 @@ export async function planBotAct(
     const text = withValues(path, texts.get(path) ?? null, { nsfw: true }, Date.now());
     if (text !== texts.get(path)) files.set(prefix + path, toNewFile(text));
   }
-  const { name: title } = main?.page.data ?? {};
-  const name = typeof title === 'string' ? title : '';
-  const edit = { id: bot, name, keys: act === 'remove' ? [] : ['nsfw'] };
+  const edit = { id: bot, name: nameOf(main), keys: act === 'remove' ? [] : ['nsfw'] };
   const trailers = [formatChangedBy(by.name), `Reviewed-by: ${by.id}`];
   const verb = act === 'remove' ? 'Remove' : 'Update';
   return { files, message: formatCommitMessage([edit], trailers, { verb, reason }) };
@@ -168,8 +166,7 @@ export async function planBotAct(
 
 function describeEdit(id: BotId, { before, changed }: MergedProposal): EditedBot {
   const main = findMainPage(new Map([...before, ...changed]));
-  const { name: title } = main?.page.data ?? {};
-  const name = typeof title === 'string' ? title : '';
+  const name = nameOf(main);
   if (before.size === 0) return { id, name, keys: [] };
   const former = new Map(parsePages(before).map((file) => [file.path, file.page]));
   const keys = parsePages(changed).flatMap(({ path, locale, page }) => {
@@ -186,14 +183,13 @@ function findMainPage(pages: FileTexts): ReadablePage | undefined {
   return parsePages(pages).filter(isReadable).find(isMainPage);
 }
 
+function nameOf(main: ReadablePage | undefined): string {
+  const name = main?.page.data['name'];
+  return typeof name === 'string' ? name : '';
+}
+
 /** Whether a proposal is for a new bot, from an author of the bot, from its token, or from another account. */
 export type ProposalKind = 'newBots' | 'authors' | 'token' | 'others';
-
-/** Returns the treatment of a proposal that may be of any of these kinds. */
-export function findPolicy({ proposals }: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {
-  const [policy = 'off', ...others] = new Set(kinds.map((kind) => proposals[kind]));
-  return kinds.length === 1 || (policy === 'off' && others.length === 0) ? policy : 'review';
-}
 
 /** Returns the kind of a proposal. @throws {ProposalError} off, for the profile of another account */
 export function findKind(subject: Subject, before: FileTexts, account: AccountId): ProposalKind {

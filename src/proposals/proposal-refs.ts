@@ -1,8 +1,9 @@
 import { msPerDay, parseCommitTime } from '../bot/clock.ts';
 import { type NewCommit, writeCommit } from '../git/commit-files.ts';
-import { isAncestor, readConfirmedTime, readTreeId } from '../git/history.ts';
+import { isAncestor, readConfirmedTime } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
-import { moveRefs } from '../git/refs.ts';
+import { listRefs, moveRefs } from '../git/refs.ts';
+import { readTreeId } from '../git/trees.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { PushedRef } from '../sync/remote.ts';
 import { ProposalList } from './proposal-list.ts';
@@ -30,9 +31,7 @@ export class ProposalRefs extends ProposalList {
 
   /** Reads the changes, and deletes proposals that ended too long ago. @throws {GitError} */
   async load(repository: Repository): Promise<void> {
-    const args = ['for-each-ref', '--format=%(objectname) %(refname)', openPrefix, closedPrefix];
-    const lines = (await repository.run(args)).split('\n').slice(0, -1);
-    const versions = new Map(lines.map((line) => line.split(' ').toReversed() as [string, string]));
+    const versions = await listRefs(repository, [openPrefix, closedPrefix]);
     for (const { ref } of this.all) if (!versions.has(ref)) this.set(ref, undefined);
     const changed = [...versions].filter(([ref, version]) => this.get(ref)?.version !== version);
     for (let i = 0; i < changed.length; i += commitsAtOnce) {
@@ -68,11 +67,7 @@ export class ProposalRefs extends ProposalList {
     { version: parent }: Proposal,
     step: ProposalStep,
   ): Promise<Proposal> {
-    const version = await writeCommit(repository, {
-      parents: [parent],
-      files: new Map(),
-      message: formatStep(step),
-    });
+    const version = await writeCommit(repository, { parents: [parent], message: formatStep(step) });
     let at = Date.now();
     while (this.get(formatClosedRef(step.subject, step.proposer.id, at))) at++;
     return { ...step, ref: formatClosedRef(step.subject, step.proposer.id, at), version, closedAt: at, at };
@@ -337,7 +332,7 @@ async function findEnd(
   const { subject, proposer, version, sentAt } = proposal;
   const prefix = `${closedPrefix}${subject}/${proposer.id}/`;
   const listEnds = async (step: string): Promise<Proposal[]> => {
-    const refs = new Map(await listRefs(repository, [prefix, toKnownRef(prefix)], [`--contains=${step}`]));
+    const refs = await listRefs(repository, [prefix, toKnownRef(prefix)], [`--contains=${step}`]);
     const ends = [...new Map([...refs].map(([ref, id]) => [toOwnRef(ref), id]))].toSorted(([x], [y]) =>
       x < y ? -1 : 1,
     );
@@ -398,11 +393,9 @@ async function join(repository: Repository, a: Proposal, b: Proposal): Promise<P
     sentAt,
     ...(hasLater && { queuedAt: toQueueTime(winner) }),
   };
-  const tree = await readTreeId(repository, version);
   const joined = await writeCommit(repository, {
     parents: [winner.version, loser.version],
-    ...(tree !== undefined && { tree }),
-    files: new Map(),
+    tree: await readTreeId(repository, version),
     message: formatStep(step),
     committer,
   });
@@ -427,23 +420,13 @@ async function listVersions(
   toRef: (ref: string) => string,
 ): Promise<Map<string, string>> {
   const refs = await listRefs(repository, [openPrefix, closedPrefix].map(toRef));
-  const own = refs.map(([ref, id]) => [toOwnRef(ref), id] as const);
+  const own = Array.from(refs, ([ref, id]) => [toOwnRef(ref), id] as const);
   return new Map(own.filter(([ref]) => parseProposalRef(ref) !== undefined));
 }
 
 /** Returns the remote's versions of its refs at the last fetch or push. @throws {GitError} */
 export async function listKnownRefs(repository: Repository): Promise<ReadonlyMap<string, string>> {
-  return new Map(await listRefs(repository, [openPrefix, closedPrefix].map(toKnownRef)));
-}
-
-async function listRefs(
-  repository: Repository,
-  prefixes: readonly string[],
-  options: readonly string[] = [],
-): Promise<(readonly [ref: string, id: string])[]> {
-  const args = ['for-each-ref', '--format=%(refname) %(objectname)', ...options, ...prefixes];
-  const lines = (await repository.run(args)).split('\n').slice(0, -1);
-  return lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]);
+  return await listRefs(repository, [openPrefix, closedPrefix].map(toKnownRef));
 }
 
 function toOwnRef(ref: string): string {

@@ -191,15 +191,13 @@ export interface PastStep extends ProposalStep {
   readonly at: number;
 }
 
-/** The current state of a proposal: one account's change of one subject. */
-export interface Proposal extends ProposalStep {
+/** The current state of a proposal, which is one account's change of one subject: its last step. */
+export interface Proposal extends PastStep {
   readonly ref: string;
   /** The commit of the ref, which a decision must name. */
   readonly version: string;
   /** When the proposal ended, in milliseconds since the epoch; null while it is open. */
   readonly closedAt: number | null;
-  /** The time of the last step, in milliseconds since the epoch. */
-  readonly at: number;
 }
 
 export const openPrefix = 'refs/botshelf/proposals/';

@@ -15,8 +15,8 @@ import { blockedRule, type Finding } from '../check/check.ts';
 import type { BranchConsumer } from '../git/branch/feed.ts';
 import { type FilesCommit, writeCommit, toNewFile } from '../git/commit-files.ts';
 import { type Committer, readTip } from '../git/branch/committer.ts';
-import { isAncestor, readTreeId } from '../git/history.ts';
-import { diffTrees, ignoreDiffLimit } from '../git/trees.ts';
+import { isAncestor } from '../git/history.ts';
+import { diffTrees, ignoreDiffLimit, readTreeId } from '../git/trees.ts';
 import { removeLeftovers } from '../git/leftovers.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import { moveRefs } from '../git/refs.ts';
@@ -40,7 +40,6 @@ import {
   ensureVersion,
   withSentPage,
   findKind,
-  findPolicy,
   isReviewed,
   type ProposalKind,
 } from './merged-proposal.ts';
@@ -218,6 +217,7 @@ export class Proposals implements BranchConsumer {
     return await this.#open(async (repository) => {
       const merged = await mergeProposal(repository, await readTip(repository), proposal);
       const { former, proposed } = await readProposedTexts(repository, proposal);
+      const [settings, blocked] = [await this.#settings(), this.#options.blocked() ?? nothingBlocked];
       return {
         ...merged,
         proposal,
@@ -225,12 +225,7 @@ export class Proposals implements BranchConsumer {
         former,
         sent: proposed,
         kind: findKind(proposal.subject, merged.before, proposal.proposer.id),
-        findings: checkMerged(
-          proposal,
-          merged,
-          await this.#settings(),
-          this.#options.blocked() ?? nothingBlocked,
-        ),
+        findings: checkMerged(proposal, merged, settings, blocked),
       };
     });
   }
@@ -251,9 +246,11 @@ export class Proposals implements BranchConsumer {
     return this.#findPolicy(settings, authors === null ? ['newBots'] : known);
   }
 
+  /** Returns the treatment of a proposal that may be of any of these kinds. */
   #findPolicy(settings: CatalogueSettings, kinds: readonly ProposalKind[]): ProposalPolicy {
-    const isClosed = this.#options.needsMaintainer && settings.maintainers.length === 0;
-    return isClosed ? 'off' : findPolicy(settings, kinds);
+    if (this.#options.needsMaintainer && settings.maintainers.length === 0) return 'off';
+    const [policy = 'off', ...others] = new Set(kinds.map((kind) => settings.proposals[kind]));
+    return kinds.length === 1 || (policy === 'off' && others.length === 0) ? policy : 'review';
   }
 
   /**
@@ -339,10 +336,9 @@ export class Proposals implements BranchConsumer {
         text: note,
       };
       const parents = previous === undefined ? [] : [previous.version];
-      const tree = await readTreeId(repository, tip);
       const proposal = await this.#refs.commit(repository, step, {
         parents: previous?.base === tip ? parents : [...parents, tip],
-        ...(tree !== undefined && { tree }),
+        tree: await readTreeId(repository, tip),
         files: toFiles(repository, pages),
       });
       if (policy !== 'publish' || isReviewed(sent, before, pages)) return proposal;
@@ -386,7 +382,7 @@ export class Proposals implements BranchConsumer {
       if (state === 'declined')
         return await this.#close(repository, proposal, { state, reviewer, reason, text });
       const step = { ...proposal, state, reviewer, reason: null, text };
-      return await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
+      return await this.#refs.commit(repository, step, { parents: [version] });
     };
     return await this.#transact(subject, account, version, work, reviewer.id);
   }
@@ -410,7 +406,7 @@ export class Proposals implements BranchConsumer {
       const takenBack = (decided.takenBack ?? 0) + 1;
       const change = { state: 'waiting', reviewer, reason: null, text: '', takenBack } as const;
       const step = { ...decided, ...change };
-      const opened = await this.#refs.commit(repository, step, { parents: [version], files: new Map() });
+      const opened = await this.#refs.commit(repository, step, { parents: [version] });
       if (decided.closedAt !== null) await this.#refs.replace(repository, decided, opened);
       return opened;
     };
@@ -466,10 +462,7 @@ export class Proposals implements BranchConsumer {
       const { files, message } = await plan(repository, tip);
       if (files.size === 0) return undefined;
       const commit = await writeCommit(repository, { parents: [tip], files, message });
-      const written = [...files].flatMap(([path, file]) =>
-        file && 'content' in file ? [[path, file.content] as const] : [],
-      );
-      return { commit, refs: new Map(), contents: new Map(written), refusesEdits: true };
+      return { commit, refs: new Map(), files, refusesEdits: true };
     });
     await move.catch((error: unknown) => {
       throw isError(error, 'usage', 'edit-conflict', 'faulty-page') ? error : toUnavailableError(error);
@@ -481,20 +474,18 @@ export class Proposals implements BranchConsumer {
     const settings = await this.#settings();
     const blocked = requireBlocked(this.#options.blocked());
     let closed: Proposal | undefined;
-    const { subject, proposer } = proposal;
     await this.#options.committer.move(async (repository, tip) => {
       closed = undefined;
       const merged = await mergeProposal(repository, tip, proposal);
       ensureMerged(merged);
       ensureFaultless(checkMerged(proposal, merged, settings, blocked));
       if (merged.changed.size === 0) return undefined;
-      const files = toFiles(repository, withEdited(subject, merged));
-      const message = describeChange(subject, merged, formatTrailers(proposer, reviewer));
+      const files = toFiles(repository, withEdited(proposal.subject, merged));
+      const message = describeChange(proposal, merged, reviewer);
       const commit = await writeCommit(repository, { parents: [tip], files, message });
       const step = { ...proposal, state: 'accepted', reviewer, commit, text } as const;
       closed = await this.#refs.writeClosed(repository, proposal, step);
-      const contents = new Map([...files].map(([path, { content }]) => [path, content]));
-      return { commit, refs: new Map([[closed.ref, closed.version]]), contents };
+      return { commit, refs: new Map([[closed.ref, closed.version]]), files };
     });
     const repository = await this.#options.repositoryOpener.open();
     if (closed === undefined)
@@ -653,11 +644,6 @@ function isStanding({ state, reviewer, closedAt }: Proposal): boolean {
   return closedAt === null || state === 'declined' || (state === 'withdrawn' && reviewer !== null);
 }
 
-/** Returns the trailers of the commit that accepts a proposal. */
-function formatTrailers(proposer: Person, reviewer: Person | null): string[] {
-  return [`Proposed-by: ${proposer.id}`, ...(reviewer === null ? [] : [`Reviewed-by: ${reviewer.id}`])];
-}
-
 /**
  * Returns whether the branch has the changes of a proposal; undefined if it does not have the commit on which the
  * proposal is based.
@@ -675,7 +661,7 @@ async function isInBranch(
   return (await isAncestor(repository, proposal.base, tip)) ? true : undefined;
 }
 
-function toFiles({ prefix }: Repository, pages: FileTexts): Map<string, ReturnType<typeof toNewFile>> {
+function toFiles({ prefix }: Repository, pages: FileTexts): FilesCommit['files'] {
   return new Map(Array.from(pages, ([path, text]) => [prefix + path, toNewFile(text)]));
 }
 

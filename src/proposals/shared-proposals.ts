@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeLeftovers } from '../git/leftovers.ts';
-import type { Repository } from '../git/repository.ts';
 import { readRef, updateRefs } from '../git/refs.ts';
 import type { Log } from '../lib/log.ts';
 import { type Failure, FailureLog } from '../lib/retry.ts';
@@ -53,12 +52,13 @@ export class SharedProposals implements RemoteProposals {
 
   async claimProposal({ ref, version }: Proposal): Promise<boolean> {
     let isClaimed = true;
-    await this.#sync.run(async (repository, remote) => {
-      if ((await readRef(repository, toKnownRef(ref))) !== version) await this.#push(repository, remote);
+    await this.#sync.run(async (remote) => {
+      const { repository } = remote;
+      if ((await readRef(repository, toKnownRef(ref))) !== version) await this.#push(remote);
       try {
-        await pushMoves(repository, [{ ref, commit: null, lease: version }], remote);
+        await pushMoves(remote, [{ ref, commit: null, lease: version }]);
       } catch (error) {
-        await this.#fetch(repository, remote);
+        await this.#fetch(remote);
         if ((await readRef(repository, toKnownRef(ref))) === version) throw error;
         isClaimed = false;
       }
@@ -74,47 +74,46 @@ export class SharedProposals implements RemoteProposals {
   async waitForDecision({ ref, version }: Proposal): Promise<void> {
     while (this.isClaimed(version)) {
       await sleep(pollMs);
-      await this.#sync.run(async (repository, remote) => {
-        await this.#fetch(repository, remote);
-        if ((await readRef(repository, ref)) !== version) this.#taken.delete(version);
+      await this.#sync.run(async (remote) => {
+        await this.#fetch(remote);
+        if ((await readRef(remote.repository, ref)) !== version) this.#taken.delete(version);
       });
     }
   }
 
-  readonly #exchange = async (repository: Repository, remote: Remote, isFetchDue: boolean): Promise<void> => {
+  readonly #exchange = async (remote: Remote, isFetchDue: boolean): Promise<void> => {
     try {
-      if (isFetchDue) await this.#fetchRefs(repository, remote);
-      await this.#push(repository, remote);
+      if (isFetchDue) await this.#fetchRefs(remote);
+      await this.#push(remote);
       this.#failures.end();
     } catch (error) {
-      await removeLeftovers(repository, error, this.#log).catch(() => undefined);
+      await removeLeftovers(remote.repository, error, this.#log).catch(() => undefined);
       if (!remote.signal.aborted) this.#failures.add(error, describeRemoteError(error));
     }
     // Runs after the round; a failure is retried in the next one.
     void this.#proposals.closeAccepted().catch(() => undefined);
   };
 
-  readonly #fetch = async (repository: Repository, remote: Remote): Promise<void> => {
-    await this.#fetchRefs(repository, remote);
+  readonly #fetch = async (remote: Remote): Promise<void> => {
+    await this.#fetchRefs(remote);
     await this.#proposals.mergeFetched();
   };
 
-  readonly #push = async (repository: Repository, remote: Remote): Promise<void> => {
+  readonly #push = async (remote: Remote): Promise<void> => {
     const push = async (): Promise<void> => {
       const all = await this.#proposals.mergeFetched();
       const moves = all.filter(({ commit, lease }) => lease !== '' || !this.isClaimed(commit ?? ''));
       for (let i = 0; i < moves.length; i += maxRefsPerPush)
-        await pushMoves(repository, moves.slice(i, i + maxRefsPerPush), remote);
+        await pushMoves(remote, moves.slice(i, i + maxRefsPerPush));
     };
-    const fetch = async (): Promise<boolean> => await this.#fetchRefs(repository, remote);
-    await pushWithRetries(push, fetch, remote.signal);
+    await pushWithRetries(push, async () => await this.#fetchRefs(remote), remote.signal);
   };
 
   /** Returns whether the remote has changed. */
-  async #fetchRefs(repository: Repository, remote: Remote): Promise<boolean> {
-    const before = await listKnownRefs(repository);
-    await fetchRefs(repository, fetchSpecs, remote);
-    const after = await listKnownRefs(repository);
+  async #fetchRefs(remote: Remote): Promise<boolean> {
+    const before = await listKnownRefs(remote.repository);
+    await fetchRefs(remote, fetchSpecs);
+    const after = await listKnownRefs(remote.repository);
     for (const version of this.#taken.keys()) if (!this.isClaimed(version)) this.#taken.delete(version);
     for (const [ref, version] of before) if (!after.has(ref)) this.#taken.set(version, performance.now());
     return after.size !== before.size || [...after].some(([ref, version]) => before.get(ref) !== version);
@@ -135,12 +134,12 @@ export class SharedProposals implements RemoteProposals {
   }
 }
 
-async function pushMoves(repository: Repository, moves: readonly MovedRef[], remote: Remote): Promise<void> {
-  await pushRemote(repository, moves, remote);
+async function pushMoves(remote: Remote, moves: readonly MovedRef[]): Promise<void> {
+  await pushRemote(remote, moves);
   const known = moves.map(
     ({ ref, commit, lease }) => [toKnownRef(ref), { from: lease || null, to: commit }] as const,
   );
-  await updateRefs(repository, new Map(known));
+  await updateRefs(remote.repository, new Map(known));
 }
 
 /** Milliseconds in which a machine decides, unless it has crashed. Less than a decision waits for the remote. */

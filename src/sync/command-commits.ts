@@ -48,7 +48,10 @@ export async function commitForCommand(
     return JSON.stringify(outcome);
   };
   const response = writeAlone(repository, `commit ${id}`, work);
-  const { droppedEdits, error, isUnknown } = await response.then(parseOutcome, toOutcome);
+  const { droppedEdits, error, isUnknown } = await response.then(
+    (text) => JSON.parse(text) as CommandOutcome,
+    toOutcome,
+  );
   if (error === undefined) return droppedEdits;
   const after = `It may have been made: "git log --since=${time} --stat" shows it then. To run it again does no harm.`;
   throw new UserError(`${error}\n${isUnknown ? after : notMade}`);
@@ -58,10 +61,6 @@ export async function commitForCommand(
 export const notMade = 'This change was not made.';
 
 const noEdits = { edit: (text: string | null) => text, describe: () => '' };
-
-function parseOutcome(response: string): CommandOutcome {
-  return JSON.parse(response) as CommandOutcome;
-}
 
 /** @throws an error that is no BotshelfError */
 function toOutcome(error: unknown): CommandOutcome {

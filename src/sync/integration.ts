@@ -6,8 +6,8 @@ import { parsePage } from '../catalogue/page/page.ts';
 import { isMainPage } from '../catalogue/page/rules.ts';
 import { type NewFile, writeCommit } from '../git/commit-files.ts';
 import type { BranchMove, Committer } from '../git/branch/committer.ts';
-import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
-import { diffTrees, type FileChange, type GitFile } from '../git/trees.ts';
+import { countCommits, isAncestor, mergeBase } from '../git/history.ts';
+import { diffTrees, type FileChange, type GitFile, readTreeId } from '../git/trees.ts';
 import type { Repository } from '../git/repository.ts';
 import { readRef } from '../git/refs.ts';
 import type { Log } from '../lib/log.ts';
@@ -39,8 +39,6 @@ import { describeRewrite, toRewriteRef } from './rewrites.ts';
 export interface IntegrationOptions {
   readonly committer: Pick<Committer<never>, 'move'>;
   readonly log: Log;
-  /** Receives the edits that a merge set aside in files that are not pages of bots. */
-  readonly onSideFilesDropped?: (edits: readonly DroppedEdit[]) => void;
   /** Whether this clone has nothing of its own: its branch becomes the remote's, whatever that is. */
   readonly followsOnly?: boolean;
 }
@@ -51,7 +49,8 @@ export type FetchedBranch = Pick<RemoteBranch, 'address' | 'branch' | 'baseRef'>
 /**
  * Integrates the fetched tip of the remote's branch into the checked-out one: fast-forwards to it, merges it, or
  * replays our commits on it if it was rewritten. If the remote has lost commits, our branch stays, to be pushed again.
- * A clone that follows only resets its branch to it.
+ * A clone that follows only resets its branch to it. Returns the edits that this set aside in files that are not pages of
+ * bots.
  * @param theirs the tip, null if the remote has no such branch
  * @throws {BotshelfError} unavailable, when that cannot or must not be done
  * @throws {GitError}
@@ -61,11 +60,11 @@ export async function integrate(
   theirs: string | null,
   remote: FetchedBranch,
   options: IntegrationOptions,
-): Promise<void> {
+): Promise<readonly DroppedEdit[]> {
   const missingRef = toMissingRef(remote);
   if (theirs === null) {
     const known = await readRef(repository, remoteRefs.branch);
-    if (known === null) return;
+    if (known === null) return [];
     await setRefs(repository, new Map([[missingRef, known]]));
     throw new BotshelfError('unavailable', branchGone);
   }
@@ -85,13 +84,9 @@ export async function integrate(
         ? new BotshelfError('unavailable', `${error.message}: ${tooManyFiles}`)
         : error;
     });
-  if (move) {
-    report(move, options.log);
-    options.onSideFilesDropped?.(
-      move.droppedEdits.filter(({ path }) => !parseFilePath(path, repository.prefix)),
-    );
-  }
+  if (move) report(move, options.log);
   await setRefs(repository, merged);
+  return (move?.droppedEdits ?? []).filter(({ path }) => !parseFilePath(path, repository.prefix));
 }
 
 async function planMove(
@@ -175,9 +170,8 @@ async function readForkPoint(
   const [, name = address] = remotes.find(([, name, url]) => name === address || url === address) ?? [];
   const tracking = branch.replace('refs/heads/', `refs/remotes/${name}/`);
   if ((await readRef(repository, tracking)) === null) return null;
-  return (
-    (await repository.run(['merge-base', '--fork-point', tracking, ours], { accepts: 1 })).trim() || null
-  );
+  const found = await repository.run(['merge-base', '--fork-point', tracking, ours], { accepts: 1 });
+  return found.trim() || null;
 }
 
 function report({ commit, isWarning, message, droppedEdits }: LoggedMove, log: Log): void {
@@ -212,11 +206,9 @@ export async function requireSameCatalogue(
   const base = (await readRef(repository, baseRef)) ?? (await readRef(repository, repository.branch()));
   if (theirs === null || base === null || base === theirs) return;
   if ((await mergeBase(repository, base, theirs)) !== undefined) return;
-  const paths = (await repository.run(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base])).split(
-    '\0',
-  );
+  const listed = await repository.run(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base]);
   const changed = new Set((await diffTrees(repository, base, theirs)).map(({ path }) => path));
-  if (!paths.some((path) => parseFilePath(path, repository.prefix) && !changed.has(path)))
+  if (!listed.split('\0').some((path) => parseFilePath(path, repository.prefix) && !changed.has(path)))
     throw new BotshelfError('unavailable', unrelated);
 }
 
@@ -287,8 +279,7 @@ export async function replayCommand(
   const [head = '', ...message] = content.split('\n\n');
   const [, base = null] = /^parent (.*)$/m.exec(head) ?? [];
   if (base === tip) {
-    const isSame =
-      tip !== null && (await readTreeId(repository, commit)) === (await readTreeId(repository, tip));
+    const isSame = tip !== null && (await haveSameTree(repository, commit, tip));
     return { commit: isSame ? tip : commit, droppedEdits: [] };
   }
   if (base === null || tip === null) throw new BotshelfError('unavailable', otherHistory);
@@ -314,12 +305,15 @@ async function replayChanges(
   const { theirs } = sides;
   const { files: merged, droppedEdits } = await mergeChanges(repository, changes, sides);
   const files = new Map([...changes.ours, ...merged]);
-  const tree = await readTreeId(repository, theirs);
-  if (files.size === 0 || tree === undefined) return { commit: theirs, droppedEdits };
+  if (files.size === 0) return { commit: theirs, droppedEdits };
   const message = toMessage(droppedEdits);
-  const commit = await writeCommit(repository, { parents: [theirs], tree, files, message });
-  const isSame = (await readTreeId(repository, commit)) === tree;
+  const commit = await writeCommit(repository, { parents: [theirs], files, message });
+  const isSame = await haveSameTree(repository, commit, theirs);
   return { commit: isSame ? theirs : commit, droppedEdits };
+}
+
+async function haveSameTree(repository: Repository, a: string, b: string): Promise<boolean> {
+  return (await readTreeId(repository, a)) === (await readTreeId(repository, b));
 }
 
 /** Merges files that both sides changed, and removes files of a bot that one side changed and the other removed. */
@@ -453,9 +447,8 @@ async function mergeTrees(
   ours: string,
   theirs: string,
 ): Promise<{ tree: string; conflicts: Map<string, FileVersions> }> {
-  const [tree = '', ...entries] = (await repository.run([...mergeTree, ours, theirs], { accepts: 1 })).split(
-    '\0',
-  );
+  const args = [...mergeTree.split(' '), ours, theirs];
+  const [tree = '', ...entries] = (await repository.run(args, { accepts: 1 })).split('\0');
   const conflicts = new Map<string, FileVersions>();
   for (const entry of entries) {
     const [, mode, id, stage, path] = /^(\d+) ([0-9a-f]+) ([123])\t(.+)$/s.exec(entry) ?? [];
@@ -467,13 +460,5 @@ async function mergeTrees(
   return { tree, conflicts };
 }
 
-const mergeTree = [
-  '-c',
-  'merge.directoryRenames=false',
-  '-c',
-  'merge.renameLimit=1000',
-  'merge-tree',
-  '--write-tree',
-  '-z',
-  '--no-messages',
-];
+const mergeTree =
+  '-c merge.directoryRenames=false -c merge.renameLimit=1000 merge-tree --write-tree -z --no-messages';

@@ -6,6 +6,7 @@ import { mergeLines } from '../lib/merge-lines.ts';
 import { parseFilePath, parsePagePath } from '../catalogue/page/layout.ts';
 import { cutPage, type PageData, parsePage } from '../catalogue/page/page.ts';
 import { maxCommandDepth } from '../bot/commands.ts';
+import type { Repository } from '../git/repository.ts';
 
 /** A file on two sides and at their merge base; null if there was none. */
 export interface FileTextVersions {
@@ -147,6 +148,16 @@ function isObject(value: unknown): value is PageData {
 /** Returns the keys of a file that is merged by them; undefined if it cannot be parsed. @param path as `mergeFile` */
 export function parseKeys(path: string, text: string): PageData | undefined {
   return parseSide(path, text)?.data;
+}
+
+/** Returns the keys of the file with this blob; undefined without a blob, or if it cannot be parsed. @throws {GitError} */
+export async function readPageData(
+  { objects }: Pick<Repository, 'objects'>,
+  path: string,
+  blob: string | undefined,
+): Promise<PageData | undefined> {
+  const object = blob === undefined ? undefined : await objects.readOne(blob);
+  return object && parseKeys(path, object.content.toString());
 }
 
 function parseSide(

@@ -15,11 +15,11 @@ import {
   writeShard,
 } from '../counts/state.ts';
 import { writeCommit, type NewFile, toNewFile } from '../git/commit-files.ts';
-import { countCommits, isAncestor, mergeBase, readTreeId } from '../git/history.ts';
+import { countCommits, isAncestor, mergeBase } from '../git/history.ts';
 import { findBranch, type Repository, type RepositoryOpener } from '../git/repository.ts';
 import { moveRefs, readRef, stateRef } from '../git/refs.ts';
 import { fetchCommand, GitError, isGitFailure, maxStallSeconds } from '../git/run-git.ts';
-import { BotshelfError, isError } from '../lib/errors.ts';
+import { BotshelfError, isError, messageOf } from '../lib/errors.ts';
 import { retry } from '../lib/retry.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { RemoteState } from '../tokens/tokens.ts';
@@ -35,7 +35,7 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
 
 /** Returns why the remote could not be used: a sentence for the operator, in the remote's own words if it sent any. */
 export function describeRemoteError(error: unknown): string {
-  if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof GitError)) return messageOf(error);
   if (error.startFailure) return error.startFailure;
   if (error.isStopping) return error.stderr;
   if (error.status === null)
@@ -77,8 +77,9 @@ function findRejection(line: string): string | undefined {
     : `${ref} is refused (${reason})`;
 }
 
-/** A remote, and the limits of each command that connects to it. */
+/** A remote of a repository, and the limits of each command that connects to it. */
 export interface Remote {
+  readonly repository: Repository;
   /** A remote's name or an address, in any form that git accepts. */
   readonly address: string;
   /** Seconds without progress after which the command is killed. */
@@ -153,9 +154,9 @@ export async function setRefs(
  * Fetches the remote's branch and state into `remoteRefs`, rewritten or not, and returns their tips.
  * @throws {GitError}
  */
-export async function fetchRemote(repository: Repository, remote: RemoteBranch): Promise<RemoteTips> {
-  const { address, branch } = remote;
-  const listed = await listRefs(repository, [branch, stateRef], remote);
+export async function fetchRemote(remote: RemoteBranch): Promise<RemoteTips> {
+  const { repository, branch } = remote;
+  const listed = await listRemoteRefs(remote, [branch, stateRef]);
   const tips = { branch: listed.get(branch) ?? null, state: listed.get(stateRef) ?? null };
   const known = await readKnownTips(repository);
   const wanted = [
@@ -163,10 +164,9 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
     ...(tips.state !== null && tips.state !== known.state ? [`+${stateRef}:${remoteRefs.state}`] : []),
   ];
   // A server that has lost the state receives it again with the next push.
-  if (tips.state === null && known.state !== null)
-    await moveRefs(repository, new Map([[remoteRefs.state, { from: known.state, to: null }]]));
+  if (tips.state === null) await setRefs(repository, new Map([[remoteRefs.state, null]]));
   if (wanted.length === 0) return tips;
-  await repository.run([...fetch, address, ...wanted], toRunOptions(remote));
+  await runGit(remote, fetch, wanted);
   const fetched = await readKnownTips(repository);
   return {
     branch: tips.branch === null ? null : fetched.branch,
@@ -178,31 +178,21 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
  * Fetches the remote's state alone, into no ref, and returns its commit; null if the remote has none.
  * @throws {GitError}
  */
-export async function fetchRemoteState(repository: Repository, remote: Remote): Promise<string | null> {
-  const commit = (await listRefs(repository, [stateRef], remote)).get(stateRef) ?? null;
-  if (commit !== null && !(await repository.objects.has(commit)))
-    await fetchCommit(repository, stateRef, remote);
+export async function fetchRemoteState(remote: Remote): Promise<string | null> {
+  const commit = (await listRemoteRefs(remote, [stateRef])).get(stateRef) ?? null;
+  if (commit !== null && !(await remote.repository.objects.has(commit))) await fetchCommit(remote, stateRef);
   return commit;
 }
 
 /** Fetches a commit into no ref, by a ref of the remote or by the ID of one of its tips. @throws {GitError} */
-export async function fetchCommit(repository: Repository, name: string, remote: Remote): Promise<void> {
-  await repository.run([...fetch, remote.address, name], toRunOptions(remote));
+export async function fetchCommit(remote: Remote, name: string): Promise<void> {
+  await runGit(remote, fetch, [name]);
 }
 
 /** Returns the remote's refs that match any of these patterns, each with its commit. @throws {GitError} */
-export async function listRefs(
-  repository: Repository,
-  refs: readonly string[],
-  remote: Remote,
-): Promise<Map<string, string>> {
-  const listed = await repository.run(['ls-remote', remote.address, ...refs], toRunOptions(remote));
-  return new Map(
-    listed.split('\n').map((line) => {
-      const [id = '', ref = ''] = line.split('\t');
-      return [ref, id];
-    }),
-  );
+export async function listRemoteRefs(remote: Remote, refs: readonly string[]): Promise<Map<string, string>> {
+  const listed = await runGit(remote, ['ls-remote'], refs);
+  return new Map(Array.from(listed.matchAll(/^(\S+)\t(.+)$/gm), ([, id = '', ref = '']) => [ref, id]));
 }
 
 /**
@@ -210,12 +200,8 @@ export async function listRefs(
  * @param specs such as `+refs/theirs/*:refs/ours/*`
  * @throws {GitError}
  */
-export async function fetchRefs(
-  repository: Repository,
-  specs: readonly string[],
-  remote: Remote,
-): Promise<void> {
-  await repository.run([...fetch, '--prune', remote.address, ...specs], toRunOptions(remote));
+export async function fetchRefs(remote: Remote, specs: readonly string[]): Promise<void> {
+  await runGit(remote, [...fetch, '--prune'], specs);
 }
 
 /** A ref to push; without a commit it is deleted. */
@@ -230,54 +216,51 @@ export interface PushedRef {
  * Pushes all of these refs, or none. Only a ref with a lease may replace history.
  * @throws {GitError} also if the remote has moved
  */
-export async function pushRemote(
-  repository: Repository,
-  refs: readonly PushedRef[],
-  remote: Remote,
-): Promise<void> {
+export async function pushRemote(remote: Remote, refs: readonly PushedRef[]): Promise<void> {
   const leases = refs.flatMap(({ ref, lease }) =>
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
   );
   const specs = refs.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
-  await repository.run([...push, ...leases, remote.address, ...specs], toRunOptions(remote));
+  await runGit(remote, [...push, ...leases], specs);
 }
 
-function toRunOptions({ stallSeconds, signal }: Remote): Pick<Remote, 'stallSeconds' | 'signal'> {
-  return { stallSeconds, signal };
+/** Runs a git command that connects to the remote. @param command with its options */
+async function runGit(
+  { repository, address, stallSeconds, signal }: Remote,
+  command: readonly string[],
+  args: readonly string[],
+): Promise<string> {
+  return await repository.run([...command, address, ...args], { stallSeconds, signal });
 }
 
 const fetch = fetchCommand('fetch.unpackLimit=1');
 
 const push = ['-c', 'push.followTags=false', 'push', '--progress', '--atomic', '--recurse-submodules=no'];
 
-/** The tip of branch or state. */
-type TipToPush = PushedRef & { readonly commit: string };
+/** The tip of branch or state, with that of the remote at the last fetch or push. */
+interface TipToPush {
+  readonly ref: string;
+  readonly commit: string;
+  readonly known: string | null;
+}
 
 /** Returns those of branch and state that the remote does not have. @throws {GitError} */
-export async function listRefsToPush(
-  repository: Repository,
-  { branch }: Pick<RemoteBranch, 'branch'>,
-): Promise<TipToPush[]> {
+export async function listRefsToPush({
+  repository,
+  branch,
+}: Pick<RemoteBranch, 'repository' | 'branch'>): Promise<TipToPush[]> {
   const known = await readKnownTips(repository);
-  const ours = await readRef(repository, repository.branch());
-  const state = await readRef(repository, stateRef);
-  const refs: TipToPush[] = [];
-  if (ours !== null && ours !== known.branch) refs.push({ ref: branch, commit: ours });
-  if (state !== null && state !== known.state) refs.push({ ref: stateRef, commit: state });
-  return refs;
+  const tips = [
+    { ref: branch, commit: await readRef(repository, repository.branch()), known: known.branch },
+    { ref: stateRef, commit: await readRef(repository, stateRef), known: known.state },
+  ];
+  return tips.filter((tip): tip is TipToPush => tip.commit !== null && tip.commit !== tip.known);
 }
 
 /** Pushes these refs in one transaction and stores their new commits in `remoteRefs`. @throws {GitError} */
-export async function pushRefs(
-  repository: Repository,
-  refs: readonly TipToPush[],
-  remote: RemoteBranch,
-): Promise<void> {
-  const known = await readKnownTips(repository);
-  const leased = refs.map(
-    async (pushed) => await addLease(repository, pushed, known[pushed.ref === stateRef ? 'state' : 'branch']),
-  );
-  await pushRemote(repository, await Promise.all(leased), remote);
+export async function pushRefs(remote: RemoteBranch, refs: readonly TipToPush[]): Promise<void> {
+  const { repository } = remote;
+  await pushRemote(remote, await Promise.all(refs.map(async (tip) => await addLease(repository, tip))));
   const pushed = new Map<string, string>();
   for (const { ref, commit } of refs) {
     if (ref === stateRef) setPushedState(pushed, commit);
@@ -290,9 +273,9 @@ export async function pushRefs(
  * Returns the tip with the known one of the remote as its lease, if it goes forward from that. Without the lease, a
  * push would restore commits that people have just removed there, or hide that the remote has lost a state.
  */
-async function addLease(repository: Repository, pushed: TipToPush, known: string | null): Promise<PushedRef> {
-  const isForward = known !== null && (await isAncestor(repository, known, pushed.commit));
-  return isForward ? { ...pushed, lease: known } : pushed;
+async function addLease(repository: Repository, { ref, commit, known }: TipToPush): Promise<PushedRef> {
+  const isForward = known !== null && (await isAncestor(repository, known, commit));
+  return isForward ? { ref, commit, lease: known } : { ref, commit };
 }
 
 function setPushedState(refs: Map<string, string>, commit: string): Map<string, string> {
@@ -326,16 +309,16 @@ export async function pushWithRetries<T>(
  * @throws {GitError}
  */
 export async function pushPrunedState(
-  repository: Repository,
-  since: number,
   remote: Remote,
+  since: number,
 ): Promise<{ readonly commit: string | null; readonly removed: number } | undefined> {
+  const { repository } = remote;
   const tip = await readRef(repository, stateRef);
   if (tip !== (await readRef(repository, remoteRefs.state))) return undefined;
   const pruned = tip === null ? undefined : await writePrunedHistory(repository, tip, since);
   if (tip === null || pruned === undefined) return { commit: null, removed: 0 };
   try {
-    await pushRemote(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
+    await pushRemote(remote, [{ ref: stateRef, commit: pruned.commit, lease: tip }]);
   } catch (error) {
     if (isGitFailure(error, 'remote-moved')) return undefined;
     throw error;
@@ -345,18 +328,16 @@ export async function pushPrunedState(
 }
 
 /** Returns the number of commits of branch and state that the remote does not have. @throws {GitError} */
-export async function countUnpushed(
-  repository: Repository,
-  remote: Pick<RemoteBranch, 'branch'>,
-): Promise<number> {
-  const refs = await listRefsToPush(repository, remote);
-  const known = Object.values(await readKnownTips(repository)).filter((tip) => tip !== null);
-  const ours = refs.map(({ commit }) => commit);
-  return ours.length === 0 ? 0 : await countCommits(repository, ours, known);
+export async function countUnpushed(remote: RemoteBranch): Promise<number> {
+  const tips = await listRefsToPush(remote);
+  if (tips.length === 0) return 0;
+  const commits = tips.map(({ commit }) => commit);
+  const known = tips.flatMap((tip) => tip.known ?? []);
+  return await countCommits(remote.repository, commits, known);
 }
 
 /**
- * Merges the remote's state into ours, and returns whether ours has moved.
+ * Merges the remote's state into ours.
  * @param read reads ours after the move, which is undone if that is refused
  * @throws {BotshelfError} state-refused
  * @throws {GitError}
@@ -365,21 +346,20 @@ export async function mergeState(
   repository: Repository,
   theirs: string,
   read?: () => Promise<void>,
-): Promise<boolean> {
-  const plan = async (ours: string | null): Promise<string> => await mergeStates(repository, ours, theirs);
-  return await moveState(repository, plan, read);
+): Promise<void> {
+  await moveState(repository, async (ours) => await mergeStates(repository, ours, theirs), read);
 }
 
-/** Moves our state to the commit that `plan` returns for its tip, and returns whether it has moved. */
+/** Moves our state to the commit that `plan` returns for its tip. */
 async function moveState(
   repository: Repository,
   plan: (ours: string | null) => Promise<string | null>,
   read: () => Promise<void> = async () => {},
-): Promise<boolean> {
-  const move = async (): Promise<boolean> => {
+): Promise<void> {
+  const move = async (): Promise<void> => {
     const ours = await readRef(repository, stateRef);
     const to = await plan(ours);
-    if (to === ours) return false;
+    if (to === ours) return;
     await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
     try {
       await read();
@@ -388,26 +368,18 @@ async function moveState(
         await moveRefs(repository, new Map([[stateRef, { from: to, to: ours }]]));
       throw error;
     }
-    return true;
   };
   // Other processes here may move the ref too.
-  return await retry(move, {
-    maxAttempts: 10,
-    isRetriable: (error) => isError(error, 'ref-conflict'),
-  });
+  await retry(move, { maxAttempts: 10, isRetriable: (error) => isError(error, 'ref-conflict') });
 }
 
 /** Fetches the remote's state alone, and merges it into ours as mergeState does. @throws as mergeState */
-export async function fetchState(
-  repository: Repository,
-  remote: Remote,
-  read?: () => Promise<void>,
-): Promise<boolean> {
-  const theirs = await fetchRemoteState(repository, remote);
-  const isMoved = theirs !== null && (await mergeState(repository, theirs, read));
+export async function fetchState(remote: Remote, read?: () => Promise<void>): Promise<void> {
+  const { repository } = remote;
+  const theirs = await fetchRemoteState(remote);
+  if (theirs !== null) await mergeState(repository, theirs, read);
   if (!(await hasLostState(repository, theirs)) && !(await hasLosses(repository, theirs)))
     await setRefs(repository, new Map([[remoteRefs.seenState, theirs]]));
-  return isMoved;
 }
 
 /**
@@ -416,19 +388,20 @@ export async function fetchState(
  * @throws {BotshelfError} unavailable, if the remote has lost a state
  * @throws {GitError}
  */
-export async function pushState(repository: Repository, remote: Remote): Promise<void> {
+export async function pushState(remote: Remote): Promise<void> {
+  const { repository } = remote;
   let known = await readRef(repository, remoteRefs.seenState);
   const push = async (): Promise<void> => {
     const commit = await readRef(repository, stateRef);
     if (commit === null) return;
-    await pushRemote(repository, [await addLease(repository, { ref: stateRef, commit }, known)], remote);
+    await pushRemote(remote, [await addLease(repository, { ref: stateRef, commit, known })]);
     const pushed = setPushedState(new Map(), commit);
     if (await hasLosses(repository, commit)) pushed.delete(remoteRefs.seenState);
     await setRefs(repository, pushed);
   };
   const fetch = async (): Promise<boolean> => {
     const before = known;
-    known = await fetchRemoteState(repository, remote);
+    known = await fetchRemoteState(remote);
     if (await hasLostState(repository, known)) throw new BotshelfError('unavailable', stateLost);
     if (known !== null) await mergeState(repository, known);
     return known !== before;
@@ -466,12 +439,10 @@ export async function hasLostState(repository: Repository, state: string | null)
  */
 export async function markLoss(repository: Repository, branchTip: string): Promise<void> {
   await moveState(repository, async (ours) => {
-    const tree = ours === null ? undefined : await readTreeId(repository, ours);
-    if (ours === null || tree === undefined) return ours;
     // A round that fails is repeated.
-    if ((await listLosses(repository, ours)).includes(branchTip)) return ours;
+    if (ours === null || (await listLosses(repository, ours)).includes(branchTip)) return ours;
     const message = `${lossSubject} ${branchTip}\n`;
-    return await writeCommit(repository, { parents: [ours], tree, files: new Map(), message });
+    return await writeCommit(repository, { parents: [ours], message });
   });
 }
 
@@ -493,10 +464,8 @@ export async function listLosses(repository: Repository, state: string | null): 
 
 /** Returns whether the state of a remote was ever fetched into this clone. */
 export async function hasFetchedState(repository: Repository): Promise<boolean> {
-  const found = await Promise.all(
-    [remoteRefs.state, toBaseRef(repository)].map(async (ref) => await readRef(repository, ref)),
-  );
-  return found.some((commit) => commit !== null);
+  const state = await readRef(repository, remoteRefs.state);
+  return state !== null || (await readRef(repository, toBaseRef(repository))) !== null;
 }
 
 /**
@@ -512,9 +481,9 @@ export async function openRemoteState(
   const repository = await repositoryOpener.open();
   let fetched = await hasFetchedState(repository);
   if (address === null && !fetched) return null;
-  const run = async (work: (repository: Repository, remote: Remote) => Promise<unknown>): Promise<void> => {
+  const run = async (work: (remote: Remote) => Promise<void>): Promise<void> => {
     if (address === null) throw new Error('BOTSHELF_REMOTE is not set');
-    await withRemoteMessage(work(repository, { address, stallSeconds: maxStallSeconds, signal }));
+    await withRemoteMessage(work({ repository, address, stallSeconds: maxStallSeconds, signal }));
     fetched = true;
   };
   return {
@@ -544,10 +513,9 @@ export async function mergeStates(
   const shards = await listShards(repository, theirs);
   if (ours === null || base === ours) return theirs;
   const files = await mergeFiles(repository, ours, theirs, shards);
-  const tree = await readTreeId(repository, theirs);
-  if (files.size === 0 || tree === undefined) return theirs;
+  if (files.size === 0) return theirs;
   const parents = base === undefined ? [theirs] : [theirs, ours];
-  return await writeCommit(repository, { parents, tree, files, message: 'Merge the counts of a replica\n' });
+  return await writeCommit(repository, { parents, files, message: 'Merge the counts of a replica\n' });
 }
 
 /** Returns the merged files that differ from those of theirs. */

@@ -2,7 +2,7 @@ import { parseFilePath } from '../catalogue/page/layout.ts';
 import { countCommits, isAncestor, mergeBase, readConfirmedTime } from '../git/history.ts';
 import { diffTrees, ignoreDiffLimit } from '../git/trees.ts';
 import type { Repository } from '../git/repository.ts';
-import { readRef } from '../git/refs.ts';
+import { listRefs, readRef } from '../git/refs.ts';
 import { removeCredentials } from '../git/run-git.ts';
 import { formatCount } from '../lib/text.ts';
 import { setRefs } from './remote.ts';
@@ -22,8 +22,7 @@ const prefix = 'refs/botshelf/remote/before-rewrite-';
 
 /** Lists the kept branches, oldest first. @throws {GitError} */
 export async function listRewrites(repository: Repository): Promise<Rewrite[]> {
-  const lines = await repository.run(['for-each-ref', '--format=%(refname) %(objectname)', `${prefix}*`]);
-  return [...lines.matchAll(/^(\S+) (\S+)$/gm)].map(([, ref = '', commit = '']) => ({ ref, commit }));
+  return Array.from(await listRefs(repository, [`${prefix}*`]), ([ref, commit]) => ({ ref, commit }));
 }
 
 /** Deletes those older than 30 days, and those that the branch has again, and returns the others. @throws {GitError} */

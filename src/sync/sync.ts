@@ -35,34 +35,26 @@ import {
 import { Schedule, type ScheduleOptions } from './schedule.ts';
 
 /** The shared repository that this clone keeps in step with. */
-export interface RemoteSettings {
+export interface RemoteSettings extends ScheduleOptions {
   /** A remote's name or URL, in any form that git accepts. */
   readonly remote: string;
-  /** The branch there; null for the one with the name of the checked-out branch. */
+  /** The branch there, such as `main`; null for the one with the name of the checked-out branch. */
   readonly branch: string | null;
-  /** Fetches at least that often. */
-  readonly syncSeconds: number;
-  /** Pushes at most that often. */
-  readonly pushSeconds: number;
   /** The condition for the response to a post: the change is durable here, or the remote has it. */
   readonly ack: 'local' | 'remote';
   /** The secret that the Git server signs its calls of `/hooks/push` with; null if there is no webhook. */
   readonly webhookSecret: string | null;
 }
 
-export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
+export interface SyncOptions extends Omit<RemoteSettings, 'ack' | 'webhookSecret'>, IntegrationOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly state: Pick<OpenCounts['state'], 'refresh' | 'checkpoint'>;
-  /** A remote's name or an address, in any form that git accepts. */
-  readonly remote: string;
-  /** The branch there, such as `main`; null for the one with the name of the branch that is checked out here. */
-  readonly branch: string | null;
-  /** Seconds without progress after which a git command that connects to the remote is killed. */
-  readonly stallSeconds?: number;
+  /** Called after each fetch with something new. */
+  readonly onFetch?: () => void;
 }
 
 /** Shares further refs through the remote. @param isFetchDue whether the round that it is part of fetches */
-export type RemoteWork = (repository: Repository, remote: Remote, isFetchDue: boolean) => Promise<void>;
+export type RemoteWork = (remote: Remote, isFetchDue: boolean) => Promise<void>;
 
 /**
  * Synchronises branch and state with a remote: fetches, merges by key, pushes both together. One round runs at a time;
@@ -76,20 +68,16 @@ export class Sync implements RemoteState {
   readonly #queue = new SerialQueue();
   readonly #failures: FailureLog;
   readonly #further: RemoteWork[] = [];
-  /** The callers that wait for the next push. */
-  readonly #waiters = new Set<(isPushed: boolean) => void>();
+  /** The callers that wait for the next push, in order. */
+  readonly #waiters: ((isPushed: boolean) => void)[] = [];
   #droppedEdits: readonly DroppedEdit[] = [];
   /** Ref → description of the commits that only it has. */
   #rewrites: ReadonlyMap<string, string> = new Map();
   #stateFetched = false;
   #unpushed = 0;
-  #onFetch: () => void = () => {};
 
   constructor(options: SyncOptions) {
-    const onSideFilesDropped = (edits: readonly DroppedEdit[]): void => {
-      this.#droppedEdits = [...this.#droppedEdits, ...edits].slice(-maxDroppedEdits);
-    };
-    this.#options = { ...options, onSideFilesDropped };
+    this.#options = options;
     this.#failures = new FailureLog({
       log: options.log,
       failed: (message) => `${outOfStep}: ${message}. Reads and writes go on, retrying in the background`,
@@ -141,23 +129,25 @@ export class Sync implements RemoteState {
 
   /** Fetches and merges the state alone, for callers that cannot wait for a round. @throws {Error} with the reason */
   async fetchState(): Promise<void> {
-    await this.#queue.run(async () => {
-      const repository = await this.#options.repositoryOpener.open();
-      await withRemoteMessage(fetchState(repository, this.#remote, this.#readState));
+    await this.run(async (remote) => {
+      await fetchState(remote, this.#readState);
       this.#stateFetched = true;
     });
   }
 
   /** Pushes the state alone, merged with the remote's. @throws {Error} with the reason */
   async pushState(): Promise<void> {
-    await this.#queue.run(async () => await this.#pushState());
+    await this.run(async (remote) => {
+      await pushState(remote);
+      await this.#readState();
+    });
   }
 
   /** Runs `work` between two rounds. @throws {Error} with the reason why the remote cannot be used */
   async run(work: RemoteWork): Promise<void> {
     await this.#queue.run(async () => {
       const repository = await this.#options.repositoryOpener.open();
-      await withRemoteMessage(work(repository, this.#remote, true));
+      await withRemoteMessage(work(this.#toRemote(repository), true));
     });
   }
 
@@ -166,19 +156,14 @@ export class Sync implements RemoteState {
     this.#further.push(work);
   }
 
-  /** Calls `listener` after each fetch with something new. */
-  onFetch(listener: () => void): void {
-    this.#onFetch = listener;
-  }
-
   /** Schedules a fetch, because the remote reported a change; at most one a second. */
   requestFetch(): void {
     this.#schedule.requestFetch();
   }
 
   /** Schedules a push. Call it after every commit here, of content or state. */
-  requestPush(event?: CommitEvent): void {
-    if (event?.ref === 'branch') {
+  requestPush(event: CommitEvent): void {
+    if (event.ref === 'branch') {
       const changed = new Set(event.changes.map(({ path }) => path));
       this.#droppedEdits = this.#droppedEdits.filter(({ path }) => !changed.has(path));
     }
@@ -195,13 +180,8 @@ export class Sync implements RemoteState {
     if (this.failure !== null) return false;
     this.#schedule.requestPush();
     return await new Promise<boolean>((resolve) => {
-      const finish = (isPushed: boolean): void => {
-        clearTimeout(timer);
-        this.#waiters.delete(finish);
-        resolve(isPushed);
-      };
-      const timer = setTimeout(() => finish(false), maxPushWaitSeconds * 1000).unref();
-      this.#waiters.add(finish);
+      this.#waiters.push(resolve);
+      setTimeout(() => resolve(false), maxPushWaitSeconds * 1000).unref();
     });
   }
 
@@ -212,8 +192,8 @@ export class Sync implements RemoteState {
   async prune(repository: Repository, since: number): Promise<number | undefined> {
     return await this.#queue.run(async () => {
       if (this.failure !== null) return undefined;
-      const pruned = await pushPrunedState(repository, since, this.#remote);
-      if (pruned?.commit) await this.#mergeState(repository, pruned.commit);
+      const pruned = await pushPrunedState(this.#toRemote(repository), since);
+      if (pruned?.commit) await mergeState(repository, pruned.commit, this.#readState);
       return pruned?.removed;
     });
   }
@@ -227,7 +207,8 @@ export class Sync implements RemoteState {
     const timer = setTimeout(() => this.#abort.abort(), maxCloseWaitSeconds * 1000);
     try {
       await this.#queue.run(async () => {
-        if (this.failure === null && !this.#options.followsOnly) await this.#pushLast();
+        if (this.failure === null && !this.#options.followsOnly)
+          await this.#exchange(await this.#options.repositoryOpener.open(), true);
       });
     } catch (error) {
       this.#options.log.warn(
@@ -249,9 +230,12 @@ export class Sync implements RemoteState {
         // A failure ends when the remote has everything: a fetch that works does not mean that a push would.
         if (isPushed) this.#failures.end();
         this.#schedule.roundSucceeded(isPushed);
-        if (this.#waiters.size > 0) this.#schedule.requestPush();
+        if (this.#waiters.length > 0) this.#schedule.requestPush();
       } catch (error) {
-        this.#fail(error);
+        if (this.#abort.signal.aborted) return;
+        this.#failures.add(error, describeRemoteError(error));
+        for (const finish of this.#waiters.splice(0)) finish(false);
+        this.#schedule.roundFailed();
       }
       await this.#describe().catch((error: unknown) => {
         this.#options.log.debug({ err: error }, 'could not describe the clone, trying again next round');
@@ -259,27 +243,18 @@ export class Sync implements RemoteState {
     });
   }
 
-  #fail(error: unknown): void {
-    if (this.#abort.signal.aborted) return;
-    this.#failures.add(error, describeRemoteError(error));
-    for (const finish of this.#waiters) finish(false);
-    this.#schedule.roundFailed();
-  }
-
   /** The number of commits is exact at the end of each round; until the next one `requestPush` adds to it. */
   async #describe(): Promise<void> {
     const { repositoryOpener, remote, followsOnly } = this.#options;
     const repository = await repositoryOpener.open();
-    this.#unpushed = await countUnpushed(repository, this.#remoteBranch(repository));
+    this.#unpushed = await countUnpushed(this.#toRemoteBranch(repository));
     const kept = await pruneRewrites(repository);
     if (followsOnly) return;
     const rewrites = new Map<string, string>();
     for (const rewrite of kept.slice(-maxRewrites)) {
       const known = this.#rewrites.get(rewrite.ref);
-      rewrites.set(
-        rewrite.ref,
-        known ?? (await describeRewrite(repository, rewrite, repository.branch(), remote)),
-      );
+      const text = known ?? (await describeRewrite(repository, rewrite, repository.branch(), remote));
+      rewrites.set(rewrite.ref, text);
     }
     this.#rewrites = rewrites;
   }
@@ -296,88 +271,69 @@ export class Sync implements RemoteState {
     }
   }
 
-  async #exchange(repository: Repository): Promise<boolean> {
-    const { isFetchDue } = this.#schedule;
+  /** @param isLast whether it pushes in any case, and fetches only if another replica has pushed in between */
+  async #exchange(repository: Repository, isLast = false): Promise<boolean> {
+    const isFetchDue = !isLast && this.#schedule.isFetchDue;
     if (isFetchDue) await this.#fetch(repository);
-    for (const work of this.#further) await work(repository, this.#remote, isFetchDue);
+    for (const work of this.#further) await work(this.#toRemote(repository), isFetchDue);
     if (this.#options.followsOnly) return true;
     const push = async (): Promise<boolean> => {
-      if (!this.#schedule.isPushAllowed)
-        return (await listRefsToPush(repository, this.#remoteBranch(repository))).length === 0;
+      if (!isLast && !this.#schedule.isPushAllowed)
+        return (await listRefsToPush(this.#toRemoteBranch(repository))).length === 0;
       await this.#push(repository);
       return true;
     };
-    return await this.#pushMerged(repository, push);
+    return await pushWithRetries(push, async () => await this.#fetch(repository), this.#abort.signal);
   }
 
   /** Fetches and merges, and returns whether the remote had something new. */
   async #fetch(repository: Repository): Promise<boolean> {
     const before = await readKnownTips(repository);
     this.#schedule.fetchStarts();
-    const remote = this.#remoteBranch(repository);
-    const tips = await fetchRemote(repository, remote);
+    const remote = this.#toRemoteBranch(repository);
+    const tips = await fetchRemote(remote);
     this.#schedule.fetchEnds();
     await this.#mergeFetched(repository, tips);
     this.#stateFetched = true;
-    await integrate(repository, tips.branch, remote, this.#options);
+    const droppedEdits = await integrate(repository, tips.branch, remote, this.#options);
+    this.#droppedEdits = [...this.#droppedEdits, ...droppedEdits].slice(-maxDroppedEdits);
     const isNew = before.branch !== tips.branch || before.state !== tips.state;
-    if (isNew) this.#onFetch();
+    if (isNew) this.#options.onFetch?.();
     return isNew;
   }
 
   /** Merges the fetched state, unless it is that of another catalogue. */
   async #mergeFetched(repository: Repository, tips: RemoteTips): Promise<void> {
     if (!this.#options.followsOnly)
-      await requireSameCatalogue(repository, tips.branch, this.#remoteBranch(repository));
-    if (tips.state !== null) await this.#mergeState(repository, tips.state);
-  }
-
-  async #mergeState(repository: Repository, theirs: string): Promise<void> {
-    await mergeState(repository, theirs, this.#readState);
+      await requireSameCatalogue(repository, tips.branch, this.#toRemoteBranch(repository));
+    if (tips.state !== null) await mergeState(repository, tips.state, this.#readState);
   }
 
   readonly #readState = async (): Promise<void> => await this.#options.state.refresh();
 
   async #push(repository: Repository): Promise<void> {
     // A caller that comes during the push waits for the next one.
-    const waiters = [...this.#waiters];
-    if (waiters.length > 0) await this.#options.state.checkpoint();
-    const remote = this.#remoteBranch(repository);
-    const refs = await listRefsToPush(repository, remote);
+    const waiting = this.#waiters.length;
+    if (waiting > 0) await this.#options.state.checkpoint();
+    const remote = this.#toRemoteBranch(repository);
+    const refs = await listRefsToPush(remote);
     if (refs.length > 0) {
       this.#schedule.pushStarts();
-      await pushRefs(repository, refs, remote);
+      await pushRefs(remote, refs);
       this.#options.log.debug({ refs }, 'pushed to the remote');
     }
-    for (const finish of waiters) finish(true);
+    for (const finish of this.#waiters.splice(0, waiting)) finish(true);
   }
 
-  async #pushState(): Promise<void> {
-    const repository = await this.#options.repositoryOpener.open();
-    await withRemoteMessage(pushState(repository, this.#remote));
-    await this.#options.state.refresh();
+  #toRemote(repository: Repository): Remote {
+    const { remote: address } = this.#options;
+    return { repository, address, stallSeconds: maxStallSeconds, signal: this.#abort.signal };
   }
 
-  /** Pushes new commits, merged with the remote's if another replica has pushed in between. */
-  async #pushLast(): Promise<void> {
-    const repository = await this.#options.repositoryOpener.open();
-    for (const work of this.#further) await work(repository, this.#remote, false);
-    await this.#pushMerged(repository, async () => await this.#push(repository));
-  }
-
-  async #pushMerged<T>(repository: Repository, push: () => Promise<T>): Promise<T> {
-    return await pushWithRetries(push, async () => await this.#fetch(repository), this.#abort.signal);
-  }
-
-  get #remote(): Remote {
-    const { remote, stallSeconds = maxStallSeconds } = this.#options;
-    return { address: remote, stallSeconds, signal: this.#abort.signal };
-  }
-
-  #remoteBranch(repository: Repository): RemoteBranch {
+  #toRemoteBranch(repository: Repository): RemoteBranch {
     const { branch } = this.#options;
     return {
-      ...this.#remote,
+      ...this.#toRemote(repository),
       branch: branch === null ? repository.branch() : `refs/heads/${branch}`,
       baseRef: toBaseRef(repository),
     };
@@ -431,14 +387,15 @@ export function openSync(options: OpenSyncOptions): OpenSync {
   const { config, repositoryOpener, committer, branch, origin, state, log } = options;
   const { remote } = config;
   const followsOnly = config.readOnly !== null;
-  const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log, followsOnly });
+  const onFetch = (): void => maintenance.packAdded();
+  const sync =
+    remote && new Sync({ ...remote, repositoryOpener, committer, state, log, followsOnly, onFetch });
   if (sync) branch.onPublished((event) => sync.requestPush(event));
   const maintenance = options.maintain(async (repository) => {
     if (followsOnly) return 0;
     const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;
     return await (sync ? sync.prune(repository, since) : pruneHistory(repository, since));
   });
-  sync?.onFetch(() => maintenance.packAdded());
   const remoteNotice = createRemoteNotice(config, origin);
   if (remoteNotice !== null) log.warn({}, remoteNotice);
   const close = async (): Promise<void> => {

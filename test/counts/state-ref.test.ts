@@ -147,7 +147,6 @@ describe('pruning the history of the state', () => {
       tree: String(tree),
       committer: `Botshelf <botshelf@localhost> ${Math.round(days * day)} +0000`,
       message: `Count ${days} bots`,
-      files: new Map(),
     }));
     const opened = await openUntilEnd(repository.folder);
     repository.git('update-ref', 'refs/botshelf/state', await writeHistory(opened, commits));
@@ -179,7 +178,6 @@ describe('pruning the history of the state', () => {
           tree,
           committer: `Botshelf <botshelf@localhost> ${begin + i} +0000`,
           message,
-          files: new Map(),
         })),
       );
     const issued = Array.from({ length: 10_000 }, (_, i) => `Issue a token to ${i}, by account 1`);

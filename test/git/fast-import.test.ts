@@ -84,10 +84,7 @@ describe('a commit by fast-import', () => {
   });
 
   it('leaves no report of Git where it fails', async () => {
-    await rejects(
-      writeCommit(repository, { parents: ['1'.repeat(40)], files: new Map(), message: 'x' }),
-      GitError,
-    );
+    await rejects(writeCommit(repository, { parents: ['1'.repeat(40)], message: 'x' }), GitError);
     deepStrictEqual(
       readdirSync(repository.gitDir).filter((name) => name.includes('crash')),
       [],

@@ -1,10 +1,12 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { AccountId } from '../../src/bot/commit-message.ts';
 import {
   describeChange,
   mergeProposal,
   type MergedProposal,
   withEdited,
 } from '../../src/proposals/merged-proposal.ts';
+import type { Person } from '../../src/proposals/proposal.ts';
 import { atTime } from '../support/at-time.ts';
 import { openerOf } from '../support/opened.ts';
 import { testRepository } from '../support/repository.ts';
@@ -98,6 +100,7 @@ describe('the files of an accepted proposal', () => {
 });
 
 describe('the commit of an accepted proposal', () => {
+  const person = (account: string): Person => ({ id: account as AccountId, name: 'Ann' });
   const en = { [english]: mainPage() };
   const changes = { [english]: mainPage({ name: 'Max' }), [german]: translation('Homer', 'Neu.') };
   for (const [title, before, changed, subject] of [
@@ -109,15 +112,16 @@ describe('the commit of an accepted proposal', () => {
     ['no name where there is none', { [german]: words }, { [german]: '' }, ': de'],
   ] as const)
     it(`names ${title}`, () => {
-      const message = describeChange(id, merged(before, changed), ['Proposed-by: 1']);
+      const message = describeChange({ subject: id, proposer: person('1') }, merged(before, changed), null);
       const update = subject.replace(/^(\w*):/, `Update $1 (${id}):`);
       strictEqual(message, `${update}\n\nBot: ${id}\nProposed-by: 1\n`);
     });
 
   it('names the files of a profile or a collection', () => {
     const files = { 'collections/fun.de.md': 'a', 'collections/fun.en.md': 'b' };
+    const proposal = { subject: 'collection-fun', proposer: person('1') } as const;
     const describeFiles = (before: Texts): string =>
-      describeChange('collection-fun', merged(before, files), ['Proposed-by: 1', 'Reviewed-by: 2']);
+      describeChange(proposal, merged(before, files), person('2'));
     const end = 'collections/fun.de.md, collections/fun.en.md\n\nProposed-by: 1\nReviewed-by: 2\n';
     strictEqual(describeFiles({}), `Add ${end}`);
     strictEqual(describeFiles({ 'collections/fun.de.md': '' }), `Update ${end}`);

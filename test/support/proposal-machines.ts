@@ -35,20 +35,24 @@ export async function proposalMachine(
   const proposals = await openProposals(clone.folder, { repositoryOpener, committer, log });
   const queue = new SerialQueue();
   const works: RemoteWork[] = [];
-  const remote = { address, stallSeconds: 20, signal: new AbortController().signal };
+  const { signal } = new AbortController();
   const run = async (work: RemoteWork): Promise<void> => {
-    await queue.run(async () => await work(await repositoryOpener.open(), remote, true));
+    await queue.run(async () => {
+      const repository = await repositoryOpener.open();
+      await work({ repository, address, stallSeconds: 20, signal }, true);
+    });
   };
   const shared = new SharedProposals(proposals, { run, addToRounds: (work) => void works.push(work) }, log);
   proposals.connect(shared);
   const round = async (): Promise<void> => {
-    await run(async (repository, remote) => {
+    await run(async (remote) => {
+      const { repository } = remote;
       const branch = { ...remote, branch: 'refs/heads/main', baseRef: toBaseRef(repository) };
-      const tips = await fetchRemote(repository, branch);
+      const tips = await fetchRemote(branch);
       await integrate(repository, tips.branch, branch, { committer, log: silentLog });
-      for (const work of works) await work(repository, remote, true);
-      const refs = await listRefsToPush(repository, branch);
-      if (refs.length > 0) await pushRefs(repository, refs, branch);
+      for (const work of works) await work(remote, true);
+      const refs = await listRefsToPush(branch);
+      if (refs.length > 0) await pushRefs(branch, refs);
     });
     await proposals.closeAccepted();
   };

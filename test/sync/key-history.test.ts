@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { maxLeadMs } from '../../src/bot/clock.ts';
-import { findKeyWriter, type KeyWriter, readPageHistory } from '../../src/sync/key-history.ts';
+import { findKeyWriter, type KeyWriter, readPageHistory } from '../../src/sync/merge-files.ts';
 import { openUntilEnd } from '../support/opened.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';

@@ -44,19 +44,19 @@ async function machineOn(clone: TestRepository, address = 'origin'): Promise<Mac
   const repository = await openUntilEnd(clone.folder);
   const { signal } = new AbortController();
   const branch = 'refs/heads/main';
-  const remote = { address, branch, baseRef: toBaseRef(repository), stallSeconds: 20, signal };
+  const remote = { repository, address, branch, baseRef: toBaseRef(repository), stallSeconds: 20, signal };
   const log = recordedLog();
   const committer = committerOn(clone.folder);
   let time = 1_700_000_000;
   const fetch: Machine['fetch'] = async (options) => {
-    const tips = await fetchRemote(repository, remote);
+    const tips = await fetchRemote(remote);
     if (tips.state !== null) await mergeState(repository, tips.state);
     await integrate(repository, tips.branch, remote, { committer, log, ...options });
   };
   const round = async (): Promise<void> => {
     await fetch();
-    const refs = await listRefsToPush(repository, remote);
-    if (refs.length > 0) await pushRefs(repository, refs, remote);
+    const refs = await listRefsToPush(remote);
+    if (refs.length > 0) await pushRefs(remote, refs);
   };
   const add = async (id: string): Promise<void> => {
     clone.commit({ [pagePath(id)]: mainPage() });
@@ -125,7 +125,7 @@ describe('a remote that goes back', () => {
       if (hasFetched) await two.round();
       await one.add('4');
       // As before an unknown token is refused.
-      await fetchState(two.repository, two.remote);
+      await fetchState(two.remote);
       restore();
       two.clone.commit({ [pagePath('5')]: mainPage() });
       await two.round();
@@ -157,7 +157,7 @@ describe('a remote that goes back', () => {
       await one.round();
       strictEqual(bots(), '1 2 3');
       commitCounts(two.clone.folder, [{ time: 1_800_000_000, counts: { 3: 2 } }]);
-      await share(two.repository, two.remote);
+      await share(two.remote);
       await two.round();
       strictEqual(bots(), '1 2 3 4');
     });
@@ -167,19 +167,19 @@ describe('a remote that goes back', () => {
     await one.add('3');
     restore();
     commitCounts(one.clone.folder, [{ time: 1_800_000_000, counts: { 3: 2 } }]);
-    const refs = await listRefsToPush(one.repository, one.remote);
-    await rejects(pushRefs(one.repository, refs, one.remote), /stale info/);
-    await rejects(pushState(one.repository, one.remote), /the remote has lost counts and tokens/);
+    const refs = await listRefsToPush(one.remote);
+    await rejects(pushRefs(one.remote, refs), /stale info/);
+    await rejects(pushState(one.remote), /the remote has lost counts and tokens/);
     await one.round();
     strictEqual(bots(), '1 2 3');
-    await pushState(one.repository, one.remote);
+    await pushState(one.remote);
   });
 
   it('is put right by a machine that was killed between the fetch and the push', async () => {
     const restore = backUp();
     await one.add('3');
     restore();
-    await fetchRemote(one.repository, one.remote);
+    await fetchRemote(one.remote);
     await one.fetch();
     await (await machineOn(one.clone)).round();
     strictEqual(bots(), '1 2 3');
@@ -230,7 +230,7 @@ describe('a remote that goes back', () => {
     await two.round();
     commitCounts(one.clone.folder, [{ time: 1_700_000_000 + 40 * day, counts: { 3: 2 } }]);
     await one.round();
-    await pushPrunedState(one.repository, 1_700_000_000 + 39 * day, one.remote);
+    await pushPrunedState(one.remote, 1_700_000_000 + 39 * day);
     setBranch(old);
     await two.round();
     strictEqual(bots(), '1 2');

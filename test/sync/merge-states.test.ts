@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { mergeStates } from '../../src/sync/remote.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import { readTreeId } from '../../src/git/history.ts';
+import { readTreeId } from '../../src/git/trees.ts';
 import { writePrunedHistory } from '../../src/counts/state-ref.ts';
 import { writeCommit } from '../../src/git/commit-files.ts';
 import { maxObjectBytes } from '../../src/git/objects.ts';

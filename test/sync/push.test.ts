@@ -31,54 +31,60 @@ describe('what is pushed', () => {
     clone = shared.clone();
     repository = await openUntilEnd(clone.folder);
     const { signal } = new AbortController();
-    remote = { address: shared.address, branch, baseRef: toBaseRef(repository), stallSeconds: 20, signal };
-    await fetchRemote(repository, remote);
+    remote = {
+      repository,
+      address: shared.address,
+      branch,
+      baseRef: toBaseRef(repository),
+      stallSeconds: 20,
+      signal,
+    };
+    await fetchRemote(remote);
   });
 
   it('is branch and state, those of them that the remote lacks, and then known to be there @slow', async () => {
-    deepStrictEqual(await listRefsToPush(repository, remote), []);
-    strictEqual(await countUnpushed(repository, remote), 0);
+    deepStrictEqual(await listRefsToPush(remote), []);
+    strictEqual(await countUnpushed(remote), 0);
+    const base = clone.git('rev-parse', 'HEAD');
     const own = clone.commit({ file: 'one' });
-    deepStrictEqual(await listRefsToPush(repository, remote), [{ ref: branch, commit: own }]);
+    const tip = { ref: branch, commit: own, known: base };
+    deepStrictEqual(await listRefsToPush(remote), [tip]);
     commitCounts(clone.folder, [{ time: 1_700_000_000, counts: { 7: 1 } }]);
     const counts = clone.git('rev-parse', state);
-    const refs = await listRefsToPush(repository, remote);
-    deepStrictEqual(refs, [
-      { ref: branch, commit: own },
-      { ref: state, commit: counts },
-    ]);
-    strictEqual(await countUnpushed(repository, remote), 2);
+    const refs = await listRefsToPush(remote);
+    deepStrictEqual(refs, [tip, { ref: state, commit: counts, known: null }]);
+    strictEqual(await countUnpushed(remote), 2);
 
-    await pushRefs(repository, refs.slice(1), remote);
-    deepStrictEqual(known(), { branch: clone.git('rev-parse', 'HEAD^'), state: counts, base: null });
+    await pushRefs(remote, refs.slice(1));
+    deepStrictEqual(known(), { branch: base, state: counts, base: null });
     strictEqual(shared.git('rev-parse', state), counts);
-    strictEqual(await countUnpushed(repository, remote), 1);
-    await pushRefs(repository, await listRefsToPush(repository, remote), remote);
+    strictEqual(await countUnpushed(remote), 1);
+    await pushRefs(remote, await listRefsToPush(remote));
     deepStrictEqual(known(), { branch: own, state: counts, base: own });
     strictEqual(shared.git('rev-parse', 'main'), own);
-    deepStrictEqual(await listRefsToPush(repository, remote), []);
+    deepStrictEqual(await listRefsToPush(remote), []);
 
     shared.git('update-ref', '-d', state);
-    deepStrictEqual(await fetchRemote(repository, remote), { branch: own, state: null });
-    deepStrictEqual(await listRefsToPush(repository, remote), [{ ref: state, commit: counts }]);
+    deepStrictEqual(await fetchRemote(remote), { branch: own, state: null });
+    deepStrictEqual(await listRefsToPush(remote), [{ ref: state, commit: counts, known: null }]);
   });
 
   it('is nothing of a branch without a commit, also where the remote has one', async () => {
     clone.git('symbolic-ref', 'HEAD', 'refs/heads/new');
-    deepStrictEqual(await listRefsToPush(await openUntilEnd(clone.folder), remote), []);
+    deepStrictEqual(await listRefsToPush(remote), []);
   });
 
   it('is the pruned history of the state only where the remote has the same state @slow', async () => {
-    deepStrictEqual(await pushPrunedState(repository, 1_700_000_000, remote), { commit: null, removed: 0 });
+    deepStrictEqual(await pushPrunedState(remote, 1_700_000_000), { commit: null, removed: 0 });
     commitCounts(
       clone.folder,
       [1, 2, 3, 400 * day].map((n) => ({ time: 1_600_000_000 + n, counts: { 7: n } })),
     );
     const since = 1_600_000_000 + 399 * day;
-    strictEqual(await pushPrunedState(repository, since, remote), undefined);
-    await pushRefs(repository, await listRefsToPush(repository, remote), remote);
-    strictEqual((await pushPrunedState(repository, 0, remote))?.removed, 0);
-    const pruned = await pushPrunedState(repository, since, remote);
+    strictEqual(await pushPrunedState(remote, since), undefined);
+    await pushRefs(remote, await listRefsToPush(remote));
+    strictEqual((await pushPrunedState(remote, 0))?.removed, 0);
+    const pruned = await pushPrunedState(remote, since);
     strictEqual(pruned?.removed, 3);
     strictEqual(shared.git('rev-parse', state), pruned?.commit);
     strictEqual(known().state, pruned?.commit);
@@ -87,17 +93,17 @@ describe('what is pushed', () => {
   it('does not bring back what people have removed from the branch, nor make one that the remote lacks @slow', async () => {
     const first = clone.git('rev-parse', 'HEAD');
     const removed = clone.commit({ file: 'one' });
-    await pushRefs(repository, await listRefsToPush(repository, remote), remote);
+    await pushRefs(remote, await listRefsToPush(remote));
     clone.commit({ file: 'two' });
     shared.git('update-ref', branch, first);
-    await rejects(pushRefs(repository, await listRefsToPush(repository, remote), remote), /stale info/);
+    await rejects(pushRefs(remote, await listRefsToPush(remote)), /stale info/);
     strictEqual(shared.git('rev-parse', 'main'), first);
 
     shared.git('update-ref', branch, removed);
     const other = { ...remote, branch: 'refs/heads/other' };
-    await rejects(pushRefs(repository, await listRefsToPush(repository, other), other), /stale info/);
+    await rejects(pushRefs(other, await listRefsToPush(other)), /stale info/);
     clone.git('reset', '-q', '--hard', first);
-    await rejects(pushRefs(repository, await listRefsToPush(repository, remote), remote), /non-fast-forward/);
+    await rejects(pushRefs(remote, await listRefsToPush(remote)), /non-fast-forward/);
     strictEqual(shared.git('for-each-ref', '--format=%(refname) %(objectname)'), `${branch} ${removed}`);
   });
 
@@ -106,10 +112,10 @@ describe('what is pushed', () => {
       clone.folder,
       [1, 2, 3].map((n) => ({ time: 1_600_000_000 + n, counts: { 7: n } })),
     );
-    await pushRefs(repository, await listRefsToPush(repository, remote), remote);
+    await pushRefs(remote, await listRefsToPush(remote));
     const other = shared.git('commit-tree', `${state}^{tree}`, '-p', state, '-m', 'Count');
     shared.git('update-ref', state, other);
-    strictEqual(await pushPrunedState(repository, 1_700_000_000, remote), undefined);
+    strictEqual(await pushPrunedState(remote, 1_700_000_000), undefined);
     strictEqual(shared.git('rev-parse', state), other);
     strictEqual(known().state, clone.git('rev-parse', state));
   });

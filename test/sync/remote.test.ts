@@ -34,7 +34,14 @@ describe('a remote behind HTTP', () => {
     opened = await openUntilEnd(clone.folder);
     const address = `${server.address}/shared.git`;
     const { signal } = new AbortController();
-    remote = { address, branch: 'refs/heads/main', baseRef: toBaseRef(opened), stallSeconds: 20, signal };
+    remote = {
+      repository: opened,
+      address,
+      branch: 'refs/heads/main',
+      baseRef: toBaseRef(opened),
+      stallSeconds: 20,
+      signal,
+    };
   });
   beforeEach(() => {
     server.mode = 'serve';
@@ -42,7 +49,7 @@ describe('a remote behind HTTP', () => {
 
   it('is fetched into refs of our own, without a checkout', async () => {
     const commit = shared.mergePullRequest((person) => person.write('file', 'other'));
-    deepStrictEqual(await fetchRemote(opened, remote), { branch: commit, state: null });
+    deepStrictEqual(await fetchRemote(remote), { branch: commit, state: null });
     strictEqual(clone.git('rev-parse', remoteRefs.branch), commit);
     strictEqual(clone.read('file'), 'text');
     strictEqual(clone.status(), '');
@@ -54,49 +61,49 @@ describe('a remote behind HTTP', () => {
     clone.git('rebase', '-q', 'origin/main');
     const branch = { ref: 'refs/heads/main', commit: clone.git('rev-parse', 'HEAD') };
     const other = shared.mergePullRequest((person) => person.write('file', 'third'));
-    await rejects(pushRemote(opened, [{ ref: state, commit: tip }, branch], remote), GitError);
+    await rejects(pushRemote(remote, [{ ref: state, commit: tip }, branch]), GitError);
     strictEqual(shared.git('for-each-ref', state), '');
     strictEqual(shared.git('rev-parse', 'main'), other);
-    await pushRemote(opened, [{ ref: state, commit: tip }], remote);
-    deepStrictEqual(await fetchRemote(opened, remote), { branch: other, state: tip });
+    await pushRemote(remote, [{ ref: state, commit: tip }]);
+    deepStrictEqual(await fetchRemote(remote), { branch: other, state: tip });
   });
 
   it('replaces a ref by no descendant of it only where it is still as was known', async () => {
     const before = shared.git('rev-parse', state);
     const pruned = clone.git('commit-tree', 'HEAD^{tree}', '-m', 'Pruned');
     const moved = clone.git('rev-parse', 'HEAD');
-    await rejects(pushRemote(opened, [{ ref: state, commit: pruned, lease: moved }], remote), GitError);
-    await pushRemote(opened, [{ ref: state, commit: pruned, lease: before }], remote);
+    await rejects(pushRemote(remote, [{ ref: state, commit: pruned, lease: moved }]), GitError);
+    await pushRemote(remote, [{ ref: state, commit: pruned, lease: before }]);
     strictEqual(shared.git('rev-parse', state), pruned);
   });
 
   it('gives its state alone to a clone that has none', async () => {
     const other = await openUntilEnd(shared.clone().folder);
-    const commit = await fetchRemoteState(other, remote);
+    const commit = await fetchRemoteState({ ...remote, repository: other });
     strictEqual(commit, shared.git('rev-parse', state));
     strictEqual(await other.objects.has(commit), true);
   });
 
   it('is given up when it hangs or the service stops, and nothing that was started for it is left', async () => {
     server.mode = 'hang';
-    const error = await fetchRemote(opened, { ...remote, stallSeconds: 1 }).catch((error: unknown) => error);
+    const error = await fetchRemote({ ...remote, stallSeconds: 1 }).catch((error: unknown) => error);
     match(describeRemoteError(error), /^git made no progress for 1 s: look at the load of this machine, /);
     await nothingIsLeft();
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 100);
-    await rejects(fetchRemote(opened, { ...remote, signal: stop.signal }), GitError);
+    await rejects(fetchRemote({ ...remote, signal: stop.signal }), GitError);
     await nothingIsLeft();
   });
 
   it('that asks for a password gets none, and nobody is asked', async () => {
     server.mode = 'refuse';
-    const error = await fetchRemote(opened, remote).catch((error: unknown) => error);
+    const error = await fetchRemote(remote).catch((error: unknown) => error);
     match(describeRemoteError(error), /could not read Username.*terminal prompts disabled/);
   });
 
   it('that refuses connections is named with the reason, which git puts into another line', async () => {
     const address = 'git://127.0.0.1:1/shared.git';
-    const error = await fetchRemote(opened, { ...remote, address }).catch((error: unknown) => error);
+    const error = await fetchRemote({ ...remote, address }).catch((error: unknown) => error);
     match(
       describeRemoteError(error),
       /^git says: fatal: unable to connect to 127\.0\.0\.1: .*Connection refused/,

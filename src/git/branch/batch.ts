@@ -34,12 +34,10 @@ export interface CurrentFile {
 }
 
 /** The commit of a batch, and the outcome of each edit. */
-export interface BatchPlan {
+interface BatchPlan {
   readonly changes: readonly FileChange[];
   /** The changed files, by path. */
   readonly files: ReadonlyMap<string, NewFile>;
-  /** The new bytes of the changed files, by path. */
-  readonly contents: ReadonlyMap<string, Buffer>;
   readonly message: string;
   /** The result of each edit, in order, once the changes are committed. */
   readonly outcomes: readonly EditOutcome[];
@@ -78,7 +76,6 @@ export function planBatch<E extends FileEdit>(
   });
   const changes: FileChange[] = [];
   const files = new Map<string, NewFile>();
-  const contents = new Map<string, Buffer>();
   for (const [path, { file, text: old }] of current) {
     const text = texts.get(path) ?? null;
     if (text === null || text === old) continue;
@@ -86,9 +83,8 @@ export function planBatch<E extends FileEdit>(
     const mode = file?.mode ?? '100644';
     changes.push({ path, before: file, after: { mode, id: computeBlobId(content, hash) } });
     files.set(path, { mode, content });
-    contents.set(path, content);
   }
-  return { changes, files, contents, message: editor.describe(written), outcomes };
+  return { changes, files, message: editor.describe(written), outcomes };
 }
 
 /**

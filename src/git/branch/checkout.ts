@@ -16,16 +16,8 @@ import { join, basename, dirname } from 'node:path';
 import { BotshelfError, codeOf, isError, messageOf } from '../../lib/errors.ts';
 import { failpoint } from '../../lib/failpoint.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { splitIntoParts } from '../../lib/worker-pool.ts';
 import type { FileChange, GitFile } from '../trees.ts';
-import {
-  submodule,
-  symbolicLink,
-  computeBlobId,
-  type HashName,
-  streamBlobId,
-  maxObjectBytes,
-} from '../objects.ts';
+import { submodule, symbolicLink, computeBlobId, streamBlobId, maxObjectBytes } from '../objects.ts';
 import { largeInPieces } from '../run-git.ts';
 import type { Repository } from '../repository.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
@@ -79,15 +71,17 @@ export async function inspect(
   reading.catch(() => {});
   const files = new Map<string, WorkFile | Error>();
   const throwAtLinks = linkGuard(repository.folder);
-  await forEach(paths, async (path) => {
+  const slice = new TimeSlice('service');
+  for (const path of paths) {
     try {
       throwAtLinks(path);
-      const file = await readWorkFile(join(repository.folder, path), repository.hash);
+      const file = await readWorkFile(repository, path);
       files.set(path, keep ? file : { ...file, content: undefined });
     } catch (error) {
       files.set(path, error instanceof Error ? error : new Error(String(error)));
     }
-  });
+    if (slice.isOver) await slice.next();
+  }
   return { index: await reading, files };
 }
 
@@ -128,7 +122,9 @@ export function prepareCheckout(
     else if (isSubmodule(change)) return step(seen);
     else if (seen.id === (change.after?.id ?? null)) return needsMode(change, seen) ? step(seen) : [];
     else if (seen.id === undefined && change.after === null) return [];
-    else if (seen.id === undefined ? isFolder(seen) : replaceable(change).has(seen.id)) return step(seen);
+    // A folder in the place of the file may be empty when the file is put there.
+    else if (seen.id === undefined ? seen.stat?.isDirectory() : replaceable(change).has(seen.id))
+      return step(seen);
     else if (torn && isTorn(seen)) return step(seen);
     else reject(change, edited);
     return [];
@@ -171,32 +167,18 @@ export function prepareCheckout(
   };
 }
 
-/** Writes the new files in groups, because reading their blobs one by one takes longer than writing them. */
+/** Writes the new files, some at a time. */
 async function stageFiles(
   repository: Repository,
   steps: readonly Step[],
   contents: ReadonlyMap<string, Buffer> | undefined,
 ): Promise<void> {
-  const files = steps.flatMap((step) => {
+  await someAtATime(steps, async (step) => {
     const { change, seen } = step;
-    const { after } = change;
-    const isFile = after !== null && !isSubmodule(change) && after.mode !== symbolicLink;
-    return isFile && seen.id !== after.id ? [{ step, change: { ...change, after } }] : [];
+    const { path, after } = change;
+    if (after === null || isSubmodule(change) || after.mode === symbolicLink || seen.id === after.id) return;
+    step.failure = await catchError(stageFile(repository, step, after, contents?.get(path)));
   });
-  for (const some of splitIntoParts(files, 16)) {
-    const missing = some
-      .filter(({ change }) => !contents?.has(change.path))
-      .map(({ change }) => change.after.id);
-    // If one blob cannot be read, each is read by itself, so that only that one fails.
-    const blobs = await repository.objects.read(missing).catch(() => []);
-    const read = new Map(blobs.map((blob) => [blob?.id, blob?.content]));
-    await Promise.all(
-      some.map(async ({ step, change }) => {
-        const content = contents?.get(change.path) ?? read.get(change.after.id);
-        step.failure = await catchError(stageFile(repository, step.staged, change, step.seen, content));
-      }),
-    );
-  }
 }
 
 interface Step {
@@ -229,17 +211,6 @@ async function catchError(work: Promise<void>): Promise<unknown> {
   );
 }
 
-/**
- * Runs `work` for one item after the other, with pauses, because its steps are synchronous, which is several times faster.
- */
-async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const slice = new TimeSlice('service');
-  for (const item of items) {
-    await work(item);
-    if (slice.isOver) await slice.next();
-  }
-}
-
 /** Runs `work` for 16 items at a time, because on a busy disk each write waits for milliseconds. */
 async function someAtATime<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
@@ -251,11 +222,6 @@ async function someAtATime<T>(items: readonly T[], work: (item: T) => Promise<vo
 
 function isSubmodule({ before, after }: FileChange): boolean {
   return (after ?? before)?.mode === submodule;
-}
-
-/** Returns whether a folder is in the place of the file. It may be empty when the file is put there. */
-function isFolder({ stat }: WorkFile): boolean {
-  return stat?.isDirectory() === true;
 }
 
 function isTorn({ content }: WorkFile): boolean {
@@ -272,7 +238,8 @@ interface WorkFile {
 }
 
 /** Reads a path of the work tree, small files synchronously, which is several times faster. @throws a system error */
-async function readWorkFile(absolute: string, hash: HashName): Promise<WorkFile> {
+async function readWorkFile({ folder, hash }: Repository, path: string): Promise<WorkFile> {
+  const absolute = join(folder, path);
   const stat = readStatIfPresent(absolute);
   const content = stat?.isFile() && stat.size <= maxObjectBytes ? readFileSync(absolute) : undefined;
   const readId = async (): Promise<string | null | undefined> => {
@@ -288,12 +255,10 @@ async function readWorkFile(absolute: string, hash: HashName): Promise<WorkFile>
 /** Writes the new file to `staged`, with its mode, not yet durably. @throws a system error */
 async function stageFile(
   repository: Repository,
-  staged: string,
-  change: FileChange & { readonly after: GitFile },
-  { stat }: WorkFile,
+  { change, seen: { stat }, staged }: Step,
+  after: GitFile,
   content: Buffer | undefined,
 ): Promise<void> {
-  const { after } = change;
   const permissions = stat?.isFile()
     ? computeMode(change, stat)
     : (isExecutable(after) ? 0o777 : 0o666) & ~umask;

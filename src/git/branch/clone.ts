@@ -6,19 +6,12 @@ import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { BranchFeed } from './feed.ts';
 import { GitRunner } from '../git-runner.ts';
-import {
-  askHolder,
-  type InstanceLock,
-  type Respond,
-  takeCloneLock,
-  takeInstanceLock,
-  waitResponse,
-} from './instance-lock.ts';
-import { isIndexLocked } from './git-index.ts';
+import { askHolder, type InstanceLock, type Respond, takeInstanceLock } from './instance-lock.ts';
+import { isIndexLocked, isIndexMissing } from './git-index.ts';
 import { Maintenance, type MaintenanceOptions } from '../maintenance.ts';
 import { parseRemote, type RemotePlace } from '../hosts.ts';
 import { type Repository, RepositoryOpener, toUnavailableError } from '../repository.ts';
-import type { GitClient } from '../run-git.ts';
+import { type GitClient, withoutModulesFile } from '../run-git.ts';
 
 /** The clone that a service has for itself. */
 export interface Clone {
@@ -74,8 +67,7 @@ export async function openClone({ config, repositoryOpener, log }: CloneOptions)
     await removeUnfinishedWrites(folder);
     const requests = new SerialQueue();
     let serve: Respond | undefined;
-    const respond: Respond = async (request) =>
-      await requests.run(async () => (await serve?.(request)) ?? waitResponse);
+    const respond: Respond = async (request) => await requests.run(async () => await serve?.(request));
     const cloneLock = await takeCloneLock(repositoryOpener, log, respond);
     const branch = new BranchFeed({ file: join(folder, 'branch'), repositoryOpener, isEdited, log });
     return {
@@ -125,9 +117,9 @@ export interface Origin {
 export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Origin | null> {
   try {
     const repository = await repositoryOpener.open();
-    const remote = await repository.run(['remote', 'get-url', 'origin']);
+    const remote = await readRemoteUrl(repository, 'origin');
     const branch = repository.branch().replace('refs/heads/', '');
-    return { remote: remote.trim(), branch, prefix: repository.prefix };
+    return { remote, branch, prefix: repository.prefix };
   } catch {
     return null;
   }
@@ -138,10 +130,69 @@ export async function readRemotePlace(
   repositoryOpener: RepositoryOpener,
   remote: string,
 ): Promise<RemotePlace | undefined> {
-  const named = repositoryOpener
-    .open()
-    .then(async (repository) => await repository.run(['remote', 'get-url', remote]));
-  return parseRemote((await named.catch(() => remote)).trim());
+  const named = repositoryOpener.open().then(async (repository) => await readRemoteUrl(repository, remote));
+  return parseRemote(await named.catch(() => remote));
+}
+
+/** Returns the URL of a remote, given by name. @throws {GitError} if there is no such remote */
+export async function readRemoteUrl(repository: Repository, remote: string): Promise<string> {
+  return (await repository.run(['remote', 'get-url', remote])).trim();
+}
+
+/**
+ * Returns the files of a folder that differ from HEAD in the index or the work tree, new files too. Takes a second for
+ * 150,000 files, at the lowest priority.
+ * @param folder relative to the top of the repository
+ * @param signal ends it
+ * @throws {BotshelfError} unavailable, without an index, because every file would seem to differ
+ * @throws {GitError}
+ */
+export async function listUncommittedFiles(
+  repository: Repository,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (await isIndexMissing(repository)) {
+    const message = `Git's index is missing in ${repository.folder}: start the service there, which rebuilds it, or run "git reset"`;
+    throw new BotshelfError('unavailable', message);
+  }
+  const output = await repository.run([...status, '--', folder], { background: true, signal });
+  return output
+    .split('\0')
+    .slice(0, -1)
+    .map((entry) => entry.slice('XY '.length));
+}
+
+const status = '--literal-pathspecs status --porcelain -z --untracked-files=all --no-renames'
+  .split(' ')
+  .concat(withoutModulesFile);
+
+/**
+ * Takes the lock of the clone itself, because two services with different folders `var/` would remove each other's locks
+ * as stale. Returns undefined without a repository that this process can write to.
+ * @throws {BotshelfError} already-running, while a running process has it
+ * @throws {UserError} if the file system has no sockets
+ * @throws a system error
+ */
+export async function takeCloneLock(
+  repositoryOpener: RepositoryOpener,
+  log: Log,
+  respond: Respond,
+): Promise<InstanceLock | undefined> {
+  let repository: Repository;
+  try {
+    repository = await repositoryOpener.open();
+  } catch (error) {
+    log.debug({}, `the clone has no lock: ${toUnavailableError(error).message}`);
+    return undefined;
+  }
+  try {
+    return await takeInstanceLock(repository.gitDir, { shown: repository.folder, respond });
+  } catch (error) {
+    if (!['EROFS', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+    log.warn({}, toUnavailableError(error).message);
+    return undefined;
+  }
 }
 
 /** Takes the lock of `var`. @throws {UserError} when a service has it, or the folder cannot be used */
@@ -176,9 +227,8 @@ export async function writeAlone(
     if (lock) return await withoutSignals(work, lock);
     const { holder, response, isTaken } = await askHolder(gitDir, request);
     const service = `the botshelf that runs on ${shown} (${holder})`;
-    if (response !== undefined && response !== waitResponse) return response;
-    if (response === undefined && isTaken)
-      throw new BotshelfError('unknown-outcome', `${service} ended, or sent no response in time`);
+    if (response !== undefined) return response;
+    if (isTaken) throw new BotshelfError('unknown-outcome', `${service} ended, or sent no response in time`);
     if (holder !== undefined && performance.now() > deadline)
       throw new UserError(
         `${service} took no change for ${maxWaitMs / 1000} s: try again, and restart it if it is of an earlier version`,

@@ -6,7 +6,7 @@ import { fsyncFolders } from '../../lib/files.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogThrottle, retry } from '../../lib/retry.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
-import { importCommit, toPackFolder } from '../commit-files.ts';
+import { importCommit, type NewFile, toPackFolder } from '../commit-files.ts';
 import { diffTrees, findTreeEntries } from '../trees.ts';
 import { removeLeftovers, wasKilled, waitForOrphans } from '../leftovers.ts';
 import {
@@ -17,14 +17,7 @@ import {
 } from '../repository.ts';
 import { readRef, listRefFolders, updateRefs } from '../refs.ts';
 import { GitError } from '../run-git.ts';
-import {
-  type BatchPlan,
-  type Editor,
-  type FileEdit,
-  planBatch,
-  readCurrentFile,
-  refuseEdits,
-} from './batch.ts';
+import { type Editor, type FileEdit, planBatch, readCurrentFile, refuseEdits } from './batch.ts';
 import type { BranchFeed } from './feed.ts';
 import { type OutdatedPath, WorkTree, type UpdatePlan } from './work-tree.ts';
 
@@ -35,8 +28,8 @@ export interface BranchMove {
   readonly commit: string;
   /** Refs that move in the same transaction: ref → commit, null to delete it. */
   readonly refs: ReadonlyMap<string, string | null>;
-  /** The new bytes by path, if they are in memory: then they are served immediately. */
-  readonly contents?: ReadonlyMap<string, Buffer>;
+  /** The new files by path, if they are in memory: then they are served immediately. */
+  readonly files?: ReadonlyMap<string, NewFile>;
   /** Whether a person's uncommitted edits in a changed file refuse the move; otherwise that file is left as it is. */
   readonly refusesEdits?: boolean;
 }
@@ -146,7 +139,6 @@ export class Committer<E extends FileEdit> {
     clearTimeout(this.#timer);
     await this.#tidying;
     await this.#tidy();
-    await this.#queue.run(async () => await this.#workTree?.close());
   }
 
   async #commitWaiting(): Promise<void> {
@@ -200,7 +192,6 @@ export class Committer<E extends FileEdit> {
     const { repositoryOpener, log, maxLockWaitMs = 5000 } = this.#options;
     const repository = await repositoryOpener.open();
     if (this.#workTree?.repository === repository) return this.#workTree;
-    await this.#workTree?.close();
     const own = relative(repository.folder, this.#options.var);
     const isExcluded = (path: string): boolean =>
       !isAbsolute(own) && (path === own || path.startsWith(`${own}/`));
@@ -229,11 +220,11 @@ export class Committer<E extends FileEdit> {
       return [path, file] as const;
     });
     const plan = planBatch(edits, new Map(current), repository, this.#options.editor);
-    const { changes, files, contents, message, outcomes } = plan;
+    const { changes, files, message, outcomes } = plan;
     if (changes.length === 0) return { outcomes, commit: null, durabilityError: await this.#confirm() };
     const commit = await this.#advance(
       workTree,
-      { branch, changes, contents, seen },
+      { branch, changes, contents: toContents(files), seen },
       async () => await importCommit(repository, { ref: branch, onto: tip, message, urgent: true, files }),
     );
     return { outcomes, commit, durabilityError: await this.#confirm() };
@@ -248,7 +239,7 @@ export class Committer<E extends FileEdit> {
   async #moveBranch(
     workTree: WorkTree,
     tip: string | null,
-    { commit, refs, contents, refusesEdits = false }: BranchMove,
+    { commit, refs, files, refusesEdits = false }: BranchMove,
   ): Promise<void> {
     const { repository } = workTree;
     const branch = repository.branch();
@@ -262,7 +253,8 @@ export class Committer<E extends FileEdit> {
       const from = await readRef(repository, ref);
       if (from !== to) updates.set(ref, { from, to });
     }
-    await this.#advance(workTree, { branch, changes, seen, ...(contents && { contents }) }, async () => {
+    const contents = files && toContents(files);
+    await this.#advance(workTree, { branch, changes, contents, seen }, async () => {
       await updateRefs(repository, updates).catch(async (error: unknown) => {
         if (!wasKilled(error)) throw error;
         // A git continues after its runner was killed, and may have moved the refs after they were read.
@@ -346,7 +338,7 @@ interface QueuedEdit<E> {
   readonly reject: (error: unknown) => void;
 }
 
-interface BatchResult extends Pick<BatchPlan, 'outcomes'> {
+interface BatchResult extends Pick<ReturnType<typeof planBatch>, 'outcomes'> {
   /** Null if nothing had to be committed. */
   readonly commit: string | null;
   /** Set if the disk did not confirm the commit: a power loss may undo it. */
@@ -363,6 +355,13 @@ function finishBatch(
     else if (durabilityError) reject(durabilityError);
     else resolve(outcome?.kind === 'written' ? commit : null);
   }
+}
+
+/** Returns the bytes of new files, by path. */
+function toContents(files: ReadonlyMap<string, NewFile>): Map<string, Buffer> {
+  return new Map(
+    [...files].flatMap(([path, file]) => (file && 'content' in file ? [[path, file.content] as const] : [])),
+  );
 }
 
 /** Edits in one commit, at most. */

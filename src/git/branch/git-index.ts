@@ -9,7 +9,7 @@ import { copyWithTime, writeAtomically } from '../../lib/files.ts';
 import { retry } from '../../lib/retry.ts';
 import type { Repository } from '../repository.ts';
 import { readHead } from '../refs.ts';
-import { isGitFailure, withoutModulesFile } from '../run-git.ts';
+import { isGitFailure } from '../run-git.ts';
 import type { FileChange } from '../trees.ts';
 
 /** Path → its blob in the index; null if the index does not have the path. */
@@ -49,34 +49,6 @@ async function listUnmerged(repository: Repository): Promise<string[]> {
   const entries = (await repository.run(['ls-files', '--unmerged', '-z'])).split('\0');
   return entries.map((entry) => entry.slice(entry.indexOf('\t') + 1));
 }
-
-/**
- * Returns the files of a folder that differ from HEAD in the index or the work tree, new files too. Takes a second for
- * 150,000 files, at the lowest priority.
- * @param folder relative to the top of the repository
- * @param signal ends it
- * @throws {BotshelfError} unavailable, without an index, because every file would seem to differ
- * @throws {GitError}
- */
-export async function listUncommittedFiles(
-  repository: Repository,
-  folder: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  if (await isIndexMissing(repository)) {
-    const message = `Git's index is missing in ${repository.folder}: start the service there, which rebuilds it, or run "git reset"`;
-    throw new BotshelfError('unavailable', message);
-  }
-  const output = await repository.run([...status, '--', folder], { background: true, signal });
-  return output
-    .split('\0')
-    .slice(0, -1)
-    .map((entry) => entry.slice('XY '.length));
-}
-
-const status = '--literal-pathspecs status --porcelain -z --untracked-files=all --no-renames'
-  .split(' ')
-  .concat(withoutModulesFile);
 
 /**
  * Makes a copy of the index that has these changes; `swapIndex` puts it in the place of the index. The index must be

@@ -7,8 +7,6 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, ignoreMissing, messageOf, UserError } from '../../lib/errors.ts';
 import { makeFolder } from '../../lib/files.ts';
-import type { Log } from '../../lib/log.ts';
-import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
 
 /** The right to be the only process that writes to a folder. */
 export interface InstanceLock {
@@ -24,8 +22,8 @@ interface InstanceLockOptions {
   readonly isBrief?: boolean;
 }
 
-/** Returns the response to a request, each of one line. */
-export type Respond = (request: string) => Promise<string>;
+/** Returns the response to a request, each of one line; undefined while a service starts or stops, and can do no request. */
+export type Respond = (request: string) => Promise<string | undefined>;
 
 /**
  * Takes the lock of `folder`, and creates the folder if needed. The lock is a folder with a listening Unix
@@ -38,7 +36,7 @@ export type Respond = (request: string) => Promise<string>;
  */
 export async function takeInstanceLock(
   folder: string,
-  { shown = folder, respond = async () => waitResponse, isBrief = false }: InstanceLockOptions = {},
+  { shown = folder, respond = async () => undefined, isBrief = false }: InstanceLockOptions = {},
 ): Promise<InstanceLock> {
   await makeFolder(folder);
   const lock = toLockPath(folder);
@@ -77,39 +75,8 @@ const briefPrefix = 'command-';
 /** Milliseconds to wait for commands, each of which may wait for another git. */
 const maxBriefMs = 30_000;
 
-/** The response while a service starts or stops, and can do no request. */
-export const waitResponse = 'wait';
-
-/**
- * Takes the lock of the clone itself, because two services with different folders `var/` would remove each other's locks
- * as stale. Returns undefined without a repository that this process can write to.
- * @throws {BotshelfError} already-running, while a running process has it
- * @throws {UserError} if the file system has no sockets
- * @throws a system error
- */
-export async function takeCloneLock(
-  repositoryOpener: RepositoryOpener,
-  log: Log,
-  respond?: Respond,
-): Promise<InstanceLock | undefined> {
-  let repository: Repository;
-  try {
-    repository = await repositoryOpener.open();
-  } catch (error) {
-    log.debug({}, `the clone has no lock: ${toUnavailableError(error).message}`);
-    return undefined;
-  }
-  try {
-    return await takeInstanceLock(repository.gitDir, {
-      shown: repository.folder,
-      ...(respond && { respond }),
-    });
-  } catch (error) {
-    if (!['EROFS', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
-    log.warn({}, toUnavailableError(error).message);
-    return undefined;
-  }
-}
+/** The response of a service that can do no request now. */
+const waitResponse = 'wait';
 
 /**
  * Sends the name of this process immediately, without a line end, because clients of earlier versions wait for it and
@@ -131,7 +98,7 @@ function serveConnection(socket: Socket, respond: Respond): void {
     else if (request.endsWith('\n')) {
       socket.setTimeout(0);
       socket.write('\n');
-      void respond(request.trimEnd()).then((response) =>
+      void respond(request.trimEnd()).then((response = waitResponse) =>
         socket.setTimeout(maxRequestMs).end(`${response}\n`),
       );
     }
@@ -197,7 +164,7 @@ async function clearLock(lock: string, shown: string, waits: boolean): Promise<v
 export interface Reply {
   /** The name of the process; undefined if none listens. A process that does not respond counts as listening. */
   readonly holder: string | undefined;
-  /** The response to the request; undefined without one. */
+  /** The response to the request; undefined without one, and if the process can do no request now. */
   readonly response: string | undefined;
   /** Whether the process may have done the request. */
   readonly isTaken: boolean;
@@ -238,6 +205,7 @@ async function ask(path: string, request?: string): Promise<Reply> {
       if (said === '' && code === 'ECONNRESET') return resolve(ask(path, request));
       const silent = `a process that does not respond${failure ? ` (${failure.message})` : ''}`;
       const holder = ['ECONNREFUSED', 'ENOENT'].includes(code) ? undefined : name || silent;
+      if (response === waitResponse) return resolve({ holder, response: undefined, isTaken: false });
       const isTaken = isLate || response !== undefined;
       resolve({ holder, response: end === undefined ? undefined : response, isTaken });
     });

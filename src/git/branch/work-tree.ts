@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isError, messageOf } from '../../lib/errors.ts';
 import { failpoint } from '../../lib/failpoint.ts';
@@ -45,7 +45,7 @@ export interface UpdatePlan {
   readonly branch: string;
   readonly changes: readonly FileChange[];
   /** The new bytes by path, if they are in memory. */
-  readonly contents?: ReadonlyMap<string, Buffer>;
+  readonly contents?: ReadonlyMap<string, Buffer> | undefined;
   /** The files of index and work tree at the changed paths. */
   readonly seen: Inspection;
 }
@@ -225,11 +225,6 @@ export class WorkTree {
     return left.length === 0;
   }
 
-  /** Closes the intent log. Needs no lock. */
-  async close(): Promise<void> {
-    await this.#intents.close();
-  }
-
   #prepareCheckout({ changes, seen, contents }: Omit<UpdatePlan, 'branch'>, torn: boolean): Checkout {
     const { isExcluded } = this.#options;
     const replaceable = (change: FileChange): ReadonlySet<string | null> => {
@@ -281,9 +276,7 @@ const rebuilt =
  */
 export class IntentLog {
   readonly #path: string;
-  readonly #gitDir: string;
-  readonly #top: string;
-  #file: FileHandle | undefined;
+  readonly #repository: Pick<Repository, 'gitDir' | 'folder'>;
   /** Bytes of whole lines. */
   #size = 0;
   /** Whether something may follow the last whole line. */
@@ -291,10 +284,9 @@ export class IntentLog {
   /** The intents in the log: changes whose files may not be durable in the work tree. */
   #changes: FileChange[] = [];
 
-  constructor({ gitDir, folder }: Pick<Repository, 'gitDir' | 'folder'>) {
-    this.#path = join(gitDir, 'botshelf/intents');
-    this.#gitDir = gitDir;
-    this.#top = folder;
+  constructor(repository: Pick<Repository, 'gitDir' | 'folder'>) {
+    this.#path = join(repository.gitDir, 'botshelf/intents');
+    this.#repository = repository;
   }
 
   /**
@@ -305,7 +297,7 @@ export class IntentLog {
     const folder = dirname(this.#path);
     await makeFolder(folder);
     await removeUnfinishedWrites(folder);
-    this.#file = await open(this.#path, 'a+');
+    await writeFile(this.#path, '', { flag: 'a' });
     await fsyncFolder(folder);
     const text = await readFile(this.#path);
     this.#size = text.lastIndexOf('\n') + 1;
@@ -315,14 +307,18 @@ export class IntentLog {
 
   /** Appends a batch durably. @throws a system error: then the branch must not move */
   async append(changes: readonly FileChange[]): Promise<void> {
-    const file = (this.#file ??= await open(this.#path, 'a'));
     const entries = changes.map(({ path, before, after }) => ({ path, before, after }));
     const line = Buffer.from(`${JSON.stringify(entries)}\n`);
     // A full disk may have left a part of a line, which would corrupt the next one.
     if (this.#torn) await truncate(this.#path, this.#size);
     this.#torn = true;
-    await file.appendFile(line);
-    await file.datasync();
+    const file = await open(this.#path, 'a');
+    try {
+      await file.appendFile(line);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
     this.#torn = false;
     this.#size += line.length;
     // Not as arguments of one call: an import has more files than fit on the stack.
@@ -336,26 +332,20 @@ export class IntentLog {
 
   /** Makes the files of these changes durable, as they are now, and the index. @throws a system error */
   async syncFiles(changes: readonly FileChange[]): Promise<void> {
-    const paths = [...new Set(changes.map(({ path }) => join(this.#top, path)))];
+    const { gitDir, folder } = this.#repository;
+    const paths = [...new Set(changes.map(({ path }) => join(folder, path)))];
     await fsyncFiles(paths);
-    await fsyncFolders([this.#gitDir, ...paths.flatMap((path) => listFoldersUpTo(this.#top, path))]);
+    await fsyncFolders([gitDir, ...paths.flatMap((path) => listFoldersUpTo(folder, path))]);
   }
 
   /** Rewrites the log without the oldest `synced` changes, but with those in `keep`. @throws a system error */
   async shorten(synced: number, keep: readonly FileChange[]): Promise<void> {
     const changes = [...keep, ...this.#changes.slice(synced)];
     const text = changes.length > 0 ? `${JSON.stringify(changes)}\n` : '';
-    await this.close();
     await writeAtomically(this.#path, text, { fsync: 'content and name' });
     this.#size = Buffer.byteLength(text);
     this.#torn = false;
     this.#changes = changes;
-  }
-
-  async close(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { type GitHost, gitHosts, readKeys, type WebhookProof } from '../../git/hosts.ts';
+import { gitHosts, readKeys, type WebhookProof } from '../../git/hosts.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../limits.ts';
 import { readBytes } from '../request.ts';
@@ -72,7 +72,7 @@ function findReason(ctx: Context, sent: Proof | undefined, secret: string): stri
     : `webhook-timestamp is not within ${maxAgeSeconds / 60} minutes: check the clocks of both machines, or resend the call`;
 }
 
-const hooks = Object.values<GitHost>(gitHosts).map(({ hook }) => hook);
+const hooks = Object.values(gitHosts).map(({ hook }) => hook);
 
 /** The proof that a call is genuine, by header. A call without any of them is refused before its body is read. */
 const proofs: readonly Proof[] = [

@@ -24,7 +24,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Failure } from '../../lib/retry.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
-import { readPageData } from '../../sync/key-history.ts';
+import { readPageData } from '../../sync/key-merge.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
 import { editPath } from '../page/addresses.ts';
 

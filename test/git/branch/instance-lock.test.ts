@@ -6,7 +6,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isError } from '../../../src/lib/errors.ts';
-import { askHolder, takeCloneLock, takeInstanceLock } from '../../../src/git/branch/instance-lock.ts';
+import { takeCloneLock } from '../../../src/git/branch/clone.ts';
+import { askHolder, takeInstanceLock } from '../../../src/git/branch/instance-lock.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { openerOf } from '../../support/opened.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
@@ -112,10 +113,12 @@ describe('the instance lock', () => {
 });
 
 describe('the lock of a clone', () => {
+  const respond = async (): Promise<string> => await Promise.resolve('');
+
   it('is in its Git folder, and names the clone', async () => {
     const { folder } = testRepository();
-    const lock = await takeCloneLock(openerOf(folder), silentLog);
-    await rejects(takeCloneLock(openerOf(folder), silentLog), (error) => {
+    const lock = await takeCloneLock(openerOf(folder), silentLog, respond);
+    await rejects(takeCloneLock(openerOf(folder), silentLog, respond), (error) => {
       match(String(error), new RegExp(`runs on ${folder}: stop it first`));
       return isError(error, 'already-running');
     });
@@ -124,15 +127,15 @@ describe('the lock of a clone', () => {
   });
 
   it('is none where there is no clone, or one that nobody can write to', async () => {
-    strictEqual(await takeCloneLock(openerOf(tempFolder()), silentLog), undefined);
+    strictEqual(await takeCloneLock(openerOf(tempFolder()), silentLog, respond), undefined);
     const { folder } = testRepository();
     const opener = openerOf(folder);
     const repository = await opener.open();
     opener.open = async () => await Promise.resolve({ ...repository, gitDir: '/sys' });
     const log = recordedLog();
-    strictEqual(await takeCloneLock(opener, log), undefined);
+    strictEqual(await takeCloneLock(opener, log, respond), undefined);
     strictEqual(log.lines.length, 1);
     opener.open = async () => await Promise.resolve({ ...repository, gitDir: join(folder, '.git/HEAD/x') });
-    await rejects(takeCloneLock(opener, log), { code: 'ENOTDIR' });
+    await rejects(takeCloneLock(opener, log, respond), { code: 'ENOTDIR' });
   });
 });

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isUnavailable } from '../../../src/bot/errors.ts';
+import { toNewFile } from '../../../src/git/commit-files.ts';
 import type { Committer } from '../../../src/git/branch/committer.ts';
 import type { CommitEvent } from '../../../src/git/branch/feed.ts';
 import { maxObjectBytes } from '../../../src/git/objects.ts';
@@ -36,15 +37,16 @@ describe('a commit of the service', () => {
     const repository = testRepository({ [path]: text });
     const merge = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
     const seen: string[] = [];
-    const contents = new Map([[path, Buffer.from(text.replace('fun', 'music'))]]);
+    const file = toNewFile(text.replace('fun', 'music'));
     const publish = (event: CommitEvent): void => {
       strictEqual(repository.git('rev-parse', 'HEAD'), event.commit);
-      if (event.commit === merge) strictEqual(event.ref === 'branch' && event.contents, contents);
+      if (event.commit === merge)
+        deepStrictEqual(event.ref === 'branch' && event.contents, new Map([[path, file.content]]));
       strictEqual(repository.status(), '');
       seen.push(/category: (.*)/.exec(repository.read(path))?.[1] ?? '');
     };
     const committer = committerOn(repository.folder, { branch: { publish } });
-    await committer.move(async () => ({ commit: merge, refs: new Map(), contents }));
+    await committer.move(async () => ({ commit: merge, refs: new Map(), files: new Map([[path, file]]) }));
     await committer.commit(setKey(path, 'category', 'games'));
     deepStrictEqual(seen, ['music', 'games']);
   });

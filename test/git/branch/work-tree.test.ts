@@ -35,7 +35,6 @@ describe('the work tree', () => {
     repository = await openUntilEnd(clone.folder);
     workTree = await open();
   });
-  afterEach(async () => await workTree.close());
 
   it('shows nothing of an update whose branch did not move, and leaves no new file staged', async () => {
     const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
@@ -120,13 +119,11 @@ describe('the work tree', () => {
 
   it('finishes what a crash interrupted, from the intents, of which the last may be torn', async () => {
     await workTree.prepare(await planCommit({ a: 'new\n' }));
-    await workTree.close();
     const intents = join(clone.folder, '.git/botshelf/intents');
     appendFileSync(intents, '[{"path":"torn');
     workTree = await open();
     isClean('new\n');
     await workTree.prepare(await planCommit({ b: 'new\n' }));
-    await workTree.close();
     workTree = await open();
     strictEqual(clone.read('b'), 'new\n');
     isClean('new\n');
@@ -190,7 +187,6 @@ describe('the work tree', () => {
     await log.read();
     await log.append(Array.from({ length: 200_000 }, (_, i) => ({ path: String(i), before: null, after })));
     strictEqual(log.changes().length, 200_000);
-    await log.close();
   });
 
   function isClean(a: string): void {

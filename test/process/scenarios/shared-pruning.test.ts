@@ -50,7 +50,9 @@ interface TestReplica {
 
 function replica(clone: TestRepository): TestReplica {
   const repositoryOpener = openerOf(clone.folder);
+  let fetches = 0;
   const sync = new Sync({
+    onFetch: () => fetches++,
     repositoryOpener,
     committer: committerOn(clone.folder, { repositoryOpener }),
     state: { refresh: async () => {}, checkpoint: async () => {} },
@@ -60,8 +62,6 @@ function replica(clone: TestRepository): TestReplica {
     pushSeconds: 0,
     log: silentLog,
   });
-  let fetches = 0;
-  sync.onFetch(() => fetches++);
   cleanUp(async () => await sync.close());
   const ref = createStateRef(repositoryOpener, silentLog);
   return {
