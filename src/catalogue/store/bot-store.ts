@@ -37,11 +37,6 @@ export class BotStore extends EventEmitter<BotEvents> {
     return this.#faults.get(key) ?? [];
   }
 
-  /** Returns the keys with faults: ids of bots, and paths of files that belong to no bot. */
-  faultyKeys(): Iterable<string> {
-    return this.#faults.keys();
-  }
-
   /** Whether any file named after the bot has faults, also in another bot's folder or with a wrong name. */
   hasFaultyFile(id: BotId): boolean {
     return (
