@@ -29,7 +29,8 @@ export function assembleRecord(
   const { data, page } = main;
   const { name, description, created, edited = created, random = deriveRandom(id) } = data;
   const contents: BotRecord['contents'] = { [main.locale]: { description, name, page } };
-  for (const [locale, translation] of translations) contents[locale] = pickContent(translation);
+  for (const [locale, { description, name, page }] of translations)
+    contents[locale] = { description, name, page };
   const record = pickKeys(data, recordKeys);
   return Object.assign(record, { id, cachedImages, contents, edited, random }) as unknown as BotRecord;
 }
@@ -37,9 +38,8 @@ export function assembleRecord(
 /** Returns the record without its pages, as lists have it. */
 export function listElement(record: BotRecord): BotListElement {
   const contents: BotListElement['contents'] = {};
-  for (const [locale, { description, name }] of Object.entries(record.contents)) {
+  for (const [locale, { description, name }] of Object.entries(record.contents))
     contents[locale] = { description, name };
-  }
   return { ...record, contents };
 }
 
@@ -51,10 +51,6 @@ export function findDefaultLocale(record: Pick<BotListElement, 'contents'>): Loc
 /** Returns a number in [0, 1) that is the same for an id on every machine: the first 48 bits of its SHA-256. */
 function deriveRandom(id: BotId): number {
   return createHash('sha256').update(id).digest().readUIntBE(0, 6) / 2 ** 48;
-}
-
-function pickContent({ description, name, page }: Content): BotRecord['contents'][string] {
-  return { description, name, page };
 }
 
 /** The keys of an object in their order, each with those of its value. */

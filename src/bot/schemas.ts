@@ -65,12 +65,16 @@ export const defaultCategories: readonly Category[] = [
   'other',
 ];
 
+/** Returns the definition that a schema refers to, or else the schema itself. */
+export function resolveSchema(schema: SchemaDocument): SchemaDocument {
+  const [, name = ''] = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref'])) ?? [];
+  definitions ??= readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
+  return definitions[name] ?? schema;
+}
+
 /** Returns the schemas of an object's keys, from the object's schema or the definition that it refers to. */
 export function resolveProperties(schema: SchemaDocument): Readonly<Record<string, SchemaDocument>> {
-  const reference = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
-  definitions ??= readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
-  const target = reference === undefined ? schema : (definitions[reference] ?? {});
-  return (target['properties'] ?? {}) as Readonly<Record<string, SchemaDocument>>;
+  return (resolveSchema(schema)['properties'] ?? {}) as Readonly<Record<string, SchemaDocument>>;
 }
 
 /** The record's schema without the pages in `contents`; every other key refers to the record's. */
