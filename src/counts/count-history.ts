@@ -12,8 +12,8 @@ import { forEachInSlices } from '../lib/time-slice.ts';
 import { type DayFile, findDaysFolder, listDays, readStateFiles } from './state-files.ts';
 import { copyText, parseDay, toDay, type Count, type CountOfDay } from './state.ts';
 
-/** The count of a bot from the end of a day on. */
-interface CountChange {
+/** The last count at the end of a day, or now if the day is not over. */
+export interface CountAt {
   /** The day (UTC), since the epoch. */
   readonly period: number;
   readonly count: number;
@@ -63,8 +63,8 @@ export class CountSeries {
     this.#bytes += appendChange(series, { period, count });
   }
 
-  /** The bot's changes, ascending. */
-  changes(id: BotId): CountChange[] {
+  /** The counts of a bot that differ from the one before, ascending. */
+  changes(id: BotId): CountAt[] {
     const series = this.#bots.get(id);
     return series === undefined ? [] : listChanges(series);
   }
@@ -153,7 +153,7 @@ interface BotSeries {
 }
 
 /** The value before a bot's first change. */
-const beforeAll: CountChange = { period: -1, count: 0 };
+const beforeAll: CountAt = { period: -1, count: 0 };
 
 function createBotSeries(id: BotId): BotSeries {
   return { id, bytes: new Uint8Array(0), length: 0, ...beforeAll, next: undefined };
@@ -163,7 +163,7 @@ function createBotSeries(id: BotId): BotSeries {
  * Appends the difference to the count before, with its sign in the second-lowest bit. If the lowest bit is set, days
  * were left out and their number follows. Returns the number of bytes that the series grew by in memory.
  */
-function appendChange(series: BotSeries, { period, count }: CountChange): number {
+function appendChange(series: BotSeries, { period, count }: CountAt): number {
   const { bytes } = series;
   const difference = count - series.count;
   const gap = period - series.period - 1;
@@ -181,8 +181,8 @@ function appendChange(series: BotSeries, { period, count }: CountChange): number
   return series.bytes.length - bytes.length;
 }
 
-function listChanges({ bytes, length }: BotSeries): CountChange[] {
-  const changes: CountChange[] = [];
+function listChanges({ bytes, length }: BotSeries): CountAt[] {
+  const changes: CountAt[] = [];
   let { period, count } = beforeAll;
   for (let position = 0; position < length;) {
     const [code, next] = readVarint(bytes, position);
@@ -221,13 +221,6 @@ function readVarint(bytes: Uint8Array, start: number): [value: number, end: numb
     value += (byte % 128) * scale;
     if (byte < 128) return [value, position];
   }
-}
-
-/** The last count at the end of a day, or now if the day is not over. */
-export interface CountAt {
-  /** The day (UTC), since the epoch. */
-  readonly period: number;
-  readonly count: number;
 }
 
 interface CountHistoryOptions {

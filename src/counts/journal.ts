@@ -1,17 +1,6 @@
-import {
-  close,
-  constants,
-  existsSync,
-  fdatasync,
-  fstatSync,
-  ftruncate,
-  open,
-  statSync,
-  write,
-} from 'node:fs';
-import { readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { constants, existsSync, fstatSync, statSync } from 'node:fs';
+import { type FileHandle, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname, join, basename } from 'node:path';
-import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { maxTime } from '../bot/clock.ts';
 import { isUnavailable, toWriteError } from '../bot/errors.ts';
@@ -38,17 +27,20 @@ export interface JournalEntry {
  * one call makes a group durable, without a write of file system metadata. Bytes of a failed write, which the kernel
  * may have kept, are truncated before the next append.
  */
-export class Segment {
+class Segment {
   readonly path: string;
-  readonly #file: number;
-  #length = 0;
+  readonly #file: FileHandle;
+  /** The number of durable bytes. */
+  length = 0;
   /** The file's size, with the zeros. */
   #allocated = 0;
   #isNameDurable = false;
-  #mayHoldRefused = false;
-  #isGone = false;
+  /** Whether the file may hold bytes of a failed write. */
+  mayHoldRefused = false;
+  /** Whether an append found that the file was deleted or moved: no replay would find its entries. */
+  isGone = false;
 
-  private constructor(path: string, file: number) {
+  private constructor(path: string, file: FileHandle) {
     this.path = path;
     this.#file = file;
   }
@@ -56,22 +48,7 @@ export class Segment {
   /** Creates the file, whose name sorts after those of lower numbers. @throws a system error if it exists */
   static async create(folder: string, number: number): Promise<Segment> {
     const path = join(folder, `${String(number).padStart(12, '0')}.ndjson`);
-    return new Segment(path, await openFile(path, flags));
-  }
-
-  /** The number of durable bytes. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Whether the file may hold bytes of a failed write. */
-  get mayHoldRefused(): boolean {
-    return this.#mayHoldRefused;
-  }
-
-  /** Whether an append found that the file was deleted or moved: no replay would find its entries. */
-  get isGone(): boolean {
-    return this.#isGone;
+    return new Segment(path, await open(path, flags));
   }
 
   /**
@@ -83,16 +60,16 @@ export class Segment {
     await this.repair();
     const bytes = Buffer.from(entries.map(formatJournalLine).join(''), 'latin1');
     try {
-      if (this.#length + bytes.length >= this.#allocated) await this.#allocate(bytes.length);
+      if (this.length + bytes.length >= this.#allocated) await this.#allocate(bytes.length);
       failpoint('journal.before-write');
-      await writeAll(this.#file, bytes, this.#length);
+      await writeAll(this.#file, bytes, this.length);
       failpoint('journal.after-write');
       this.#ensureInPlace();
     } catch (error) {
-      this.#mayHoldRefused = true;
+      this.mayHoldRefused = true;
       throw error;
     }
-    this.#length += bytes.length;
+    this.length += bytes.length;
   }
 
   /** Makes the file's name durable, and truncates bytes of a failed write. */
@@ -102,25 +79,25 @@ export class Segment {
       this.#isNameDurable = true;
       failpoint('journal.after-rotate');
     }
-    if (!this.#mayHoldRefused) return;
-    await truncateFile(this.#file, this.#length);
-    await syncFile(this.#file);
-    this.#allocated = this.#length;
-    this.#mayHoldRefused = false;
+    if (!this.mayHoldRefused) return;
+    await this.#file.truncate(this.length);
+    await this.#file.datasync();
+    this.#allocated = this.length;
+    this.mayHoldRefused = false;
   }
 
   /** Truncates the zeros and closes the file. */
   async close(): Promise<void> {
-    await truncateFile(this.#file, this.#length).catch(() => {});
-    await closeFile(this.#file);
+    await this.#file.truncate(this.length).catch(() => {});
+    await this.#file.close();
   }
 
   /** Synchronous: the kernel has the metadata in memory, and another thread would take half as long as the write. */
   #ensureInPlace(): void {
-    const { ino, dev } = fstatSync(this.#file);
+    const { ino, dev } = fstatSync(this.#file.fd);
     const named = statSync(this.path, { throwIfNoEntry: false });
-    this.#isGone = named?.ino !== ino || named.dev !== dev;
-    if (this.#isGone)
+    this.isGone = named?.ino !== ino || named.dev !== dev;
+    if (this.isGone)
       throw new BotshelfError(
         'write-failed',
         `${this.path} was deleted or moved while the service runs: leave the folder alone until it stops; a new file is begun`,
@@ -128,8 +105,8 @@ export class Segment {
   }
 
   async #allocate(atLeast: number): Promise<void> {
-    await writeAll(this.#file, new Uint8Array(Math.max(zeroFillBytes, atLeast)), this.#length);
-    this.#allocated = this.#length + Math.max(zeroFillBytes, atLeast);
+    await writeAll(this.#file, new Uint8Array(Math.max(zeroFillBytes, atLeast)), this.length);
+    this.#allocated = this.length + Math.max(zeroFillBytes, atLeast);
   }
 }
 
@@ -185,19 +162,13 @@ const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | consta
 /** Bytes that are filled with zeros at a time. */
 const zeroFillBytes = 1024 * 1024;
 
-const openFile = promisify(open);
-const writeSome = promisify(write);
-const syncFile = promisify(fdatasync);
-const truncateFile = promisify(ftruncate);
-const closeFile = promisify(close);
-
 /** Writes all of `bytes`. They are durable when it resolves, because the file is opened with O_DSYNC. */
-async function writeAll(file: number, bytes: Uint8Array, position: number): Promise<void> {
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;)
-    done += (await writeSome(file, bytes, done, bytes.length - done, position + done)).bytesWritten;
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   /** The folder of its segments; created by the first append. */
   readonly folder: string;
   readonly log: Log;
@@ -248,17 +219,12 @@ export class Journal {
     return this.#segment?.mayHoldRefused ?? false;
   }
 
-  /** Whether there are ended segments. */
-  get hasSealed(): boolean {
-    return this.#sealed.length > 0;
-  }
-
   /**
    * Calls `take` with every entry that an earlier process left, oldest first. Call it before anything is appended.
-   * Damaged lines are logged and skipped.
+   * Damaged lines are logged and skipped. Returns whether there are segments.
    * @throws a system error when a segment cannot be read at all
    */
-  async replay(take: (entry: JournalEntry) => void): Promise<void> {
+  async replay(take: (entry: JournalEntry) => void): Promise<boolean> {
     const { folder, log } = this.#options;
     for (const path of await listSegments(folder)) {
       const lines = await replaySegment(path, take);
@@ -273,6 +239,7 @@ export class Journal {
       this.#sealed = [...this.#sealed, path];
       this.#nextNumber = Number.parseInt(basename(path), 10) + 1;
     }
+    return this.#sealed.length > 0;
   }
 
   /**

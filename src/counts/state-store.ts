@@ -43,7 +43,6 @@ export class StateStore implements CurrentCounts {
   readonly #pending = new Map<BotId, JournalEntry>();
   /** The time of the last post of each unchanged count that was not written again. */
   readonly #repeatedAt = new Map<BotId, number>();
-  #repeats = 0;
   /** The latest time of a refused count. It may be on disk all the same, so later counts get a later time. */
   #refusedAt = 0;
   /** The reason why every write is refused; undefined while writes are accepted. */
@@ -80,13 +79,12 @@ export class StateStore implements CurrentCounts {
    */
   async load(): Promise<void> {
     await this.follow()?.catch(() => {});
-    if (this.#closed === undefined)
-      await this.#journal.replay(({ id, count, countedAt }) => {
-        this.#committed.addCount(id, { value: count, at: countedAt });
-        // Also for values that the ref has, because its commit may not be synced yet.
-        this.#checkpointer.add(id);
-      });
-    if (this.#journal.hasSealed) this.#checkpointer.schedule();
+    const replay = ({ id, count, countedAt }: JournalEntry): void => {
+      this.#committed.addCount(id, { value: count, at: countedAt });
+      // Also for values that the ref has, because its commit may not be synced yet.
+      this.#checkpointer.add(id);
+    };
+    if (this.#closed === undefined && (await this.#journal.replay(replay))) this.#checkpointer.schedule();
     this.#isLoaded = true;
   }
 
@@ -96,11 +94,6 @@ export class StateStore implements CurrentCounts {
 
   get version(): number {
     return this.#state.version;
-  }
-
-  /** Grows with each report of a count, changed or not. */
-  get reports(): number {
-    return this.#state.reports + this.#repeats;
   }
 
   /** A bot's latest count; undefined without one. */
@@ -174,7 +167,6 @@ export class StateStore implements CurrentCounts {
     const isKnown = known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= msPerHour;
     if (isKnown && !this.#isShared && pending === undefined && !this.#journal.mayHoldRefused) {
       this.#repeatedAt.set(id, Date.now());
-      this.#repeats++;
       return;
     }
     const countedAt = countTimeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));

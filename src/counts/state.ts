@@ -198,18 +198,12 @@ export class State {
   /** The bots whose count was ahead of the clock when it was merged. */
   readonly #ahead = new Set<BotId>();
   #version = 0;
-  #reports = 0;
   /** Called with a bot whose time of the last edit has changed. */
   onEdited: (id: BotId) => void = () => {};
 
   /** Grows with each change of a count. */
   get version(): number {
     return this.#version;
-  }
-
-  /** Grows with each new count, which may be the same number as before. */
-  get reports(): number {
-    return this.#reports;
   }
 
   get size(): number {
@@ -257,7 +251,6 @@ export class State {
     const { count, token, edited } = merged;
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
-    if (known?.count !== count) this.#reports++;
     if (known?.token !== token) this.#moveToken(id, known?.token, token);
     if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
     this.#bots.set(id, merged);
