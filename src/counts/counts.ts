@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maxEditedLeadMs } from '../bot/clock.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
@@ -9,10 +10,12 @@ import type { BranchAdvance } from '../git/branch/feed.ts';
 import type { Clone } from '../git/branch/clone.ts';
 import { type BranchStep, listMergedSteps } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
+import { ignoreMissing } from '../lib/errors.ts';
 import type { Health } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { CountHistory } from './count-history.ts';
+import { listSegments, replaySegment } from './journal.ts';
 import { createStateRef } from './state-ref.ts';
 import { StateStore } from './state-store.ts';
 
@@ -79,6 +82,26 @@ export function openCounts({ config, repositoryOpener, branch, onEdited, log }: 
     return { state: { ready: state.isLoaded, faults } };
   };
   return { state, countHistory, counts, setEditedTimes: setTimes, health, start, close };
+}
+
+/**
+ * Reads the journal in a folder, also while a service runs. Returns the number of entries, the time of the oldest in
+ * milliseconds since the epoch, and the first segment with damaged lines, at which it stops.
+ */
+export async function examineJournal(folder: string): Promise<{
+  readonly entries: number;
+  readonly oldest: number;
+  readonly damage?: { readonly path: string; readonly lines: readonly number[] };
+}> {
+  let [entries, oldest] = [0, Date.now()];
+  for (const path of await listSegments(folder)) {
+    // A running service removes a segment once its counts are committed.
+    const lines = (await ignoreMissing(replaySegment(path, () => entries++))) ?? [];
+    if (lines.length > 0) return { entries, oldest, damage: { path, lines } };
+    const { birthtimeMs = oldest, mtimeMs = oldest } = (await ignoreMissing(stat(path))) ?? {};
+    oldest = Math.min(oldest, birthtimeMs, mtimeMs);
+  }
+  return { entries, oldest };
 }
 
 /**
