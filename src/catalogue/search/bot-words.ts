@@ -1,7 +1,7 @@
 import type { Command, CommandOption } from '../../../schemas/types.ts';
 import { forEachWord, splitRuns, separateCapitals, withoutBot, withoutMarkup } from './words.ts';
 import { Field } from './postings.ts';
-import type { PostingsBuilder } from './postings-builder.ts';
+import type { PostingsBuilder } from './word-index.ts';
 import { toLanguageBit } from './stems.ts';
 
 /** The parts of a bot that are searched. A record has them all; a list element does not have pages or commands. */
