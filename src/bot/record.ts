@@ -17,22 +17,22 @@ export interface Content extends Translation {
 export const noCachedImages: CachedImages = { avatar: null, cover: null, preview: [] };
 
 /**
- * Returns the record of a bot with the keys of its schema in their order. In `contents` the default locale is first,
- * then the others in the order of `translations`.
+ * Returns the record of a bot with the keys of its schema in their order.
+ * @param data the front matter of the main page
+ * @param contents by language, the main page first
  */
 export function assembleRecord(
   id: BotId,
-  main: { readonly locale: Locale; readonly data: FilledMainPage; readonly page: string },
-  translations: Iterable<readonly [Locale, Content]>,
+  data: FilledMainPage,
+  contents: ReadonlyMap<Locale, Content>,
   cachedImages: CachedImages = noCachedImages,
 ): BotRecord {
-  const { data, page } = main;
-  const { name, description, created, edited = created, random = deriveRandom(id) } = data;
-  const contents: BotRecord['contents'] = { [main.locale]: { description, name, page } };
-  for (const [locale, { description, name, page }] of translations)
-    contents[locale] = { description, name, page };
-  const record = pickKeys(data, recordKeys);
-  return Object.assign(record, { id, cachedImages, contents, edited, random }) as unknown as BotRecord;
+  const { created, edited = created, random = deriveRandom(id) } = data;
+  const texts = Array.from(contents, ([locale, { description, name, page }]) => {
+    return [locale, { description, name, page }] as const;
+  });
+  const others = { id, cachedImages, contents: Object.fromEntries(texts), edited, random };
+  return Object.assign(pickKeys(data, recordKeys), others) as unknown as BotRecord;
 }
 
 /** Returns the record without its pages, as lists have it. */

@@ -249,7 +249,7 @@ export function readBot(
   const [main] = mainPages;
   if (main === undefined || mainPages.length > 1) return { bot: previous, faults };
   const last = faults.length > 0 && previous ? parseRecord(previous) : undefined;
-  const contents: [Locale, Content][] = [];
+  const contents = new Map<Locale, Content>();
   const served: IndexedFile[] = [];
   let commands: Buffer | null = null;
   for (const file of files) {
@@ -257,7 +257,7 @@ export function readBot(
     const readable = good.find((one) => one === file);
     if (!isPage(file)) commands = readable ? toCommands(readable) : (previous?.commands ?? null);
     const content = readable ? toContent(readable) : last?.contents[locale];
-    if (isPage(file) && content !== undefined) contents.push([file.locale, content]);
+    if (isPage(file) && content !== undefined) contents.set(file.locale, content);
     // A faulty file is listed in its last valid version, or not at all if it never was valid.
     const listed = readable ?? findServed(file);
     if (listed)
@@ -265,21 +265,16 @@ export function readBot(
   }
   const readable = good.find((one) => one === main);
   const shared = readable ? withDefaults(readable.page.data) : findLastShared(last, main.locale);
-  const text = contents.find(([locale]) => locale === main.locale)?.[1];
+  const text = contents.get(main.locale);
   if (shared === undefined || text === undefined) return { bot: previous, faults };
 
   const filled = shared as unknown as FilledMainPage;
   const isKnown = limits.categories?.includes(filled.category) ?? true;
   const category = isKnown ? filled.category : 'other';
   const edited = Math.max(filled.edited ?? filled.created, lookups.edited?.(id) ?? 0);
-  const data = { ...filled, category, edited, name: text.name, description: text.description };
-  const translations = contents.filter(([locale]) => locale !== main.locale);
-  const record = assembleRecord(
-    id,
-    { locale: main.locale, data, page: text.page },
-    translations,
-    lookups.cachedImages?.(data.images),
-  );
+  const data = { ...filled, category, edited };
+  const mainFirst = new Map([[main.locale, text], ...contents]);
+  const record = assembleRecord(id, data, mainFirst, lookups.cachedImages?.(data.images));
   return { bot: indexBot(id, record, served, commands), faults };
 }
 
