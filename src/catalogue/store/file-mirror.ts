@@ -185,7 +185,7 @@ export abstract class FileMirror {
     reason: Reason,
     slice = new TimeSlice('service'),
   ): Promise<void> {
-    try {
+    await this.#readIn(folder, async () => {
       const cache = this.statsIn(folder);
       const keys = new Map<string, string[]>();
       for (const name of new Set([...this.listNames(folder), ...cache.names])) {
@@ -200,11 +200,7 @@ export abstract class FileMirror {
         if (this.signal.aborted) return;
         this.#read(folder, key, names, reason);
       }
-      this.#unreadable.delete(folder);
-    } catch (error) {
-      void this.#fail(folder, error);
-    }
-    this.#afterReads();
+    });
   }
 
   /** Schedules a check of a file. Checks the whole folder if there is no name, or if many checks are scheduled. */
@@ -240,7 +236,7 @@ export abstract class FileMirror {
     const path = join(folder, name);
     const isFile = name !== '' && this.#locate(path) && isFolder(this.options.root, folder);
     if (!isFile) return void this.lookAtFolder(folder, 'hint');
-    this.#readIn(folder, () => {
+    void this.#readIn(folder, () => {
       const differs = this.statsIn(folder).differs(name, this.readStat(path));
       if (differs) this.#read(folder, this.keyOf(path), [name], 'hint');
     });
@@ -272,7 +268,7 @@ export abstract class FileMirror {
       keys.set(key, { folder: place.folder, names });
     }
     for (const [key, { folder, names }] of keys)
-      this.#readIn(folder, () => this.#read(folder, key, names, 'caller', contents));
+      void this.#readIn(folder, () => this.#read(folder, key, names, 'caller', contents));
   }
 
   /** Reads all files of a key, or schedules this for later if one of them may be half written. */
@@ -329,15 +325,21 @@ export abstract class FileMirror {
     return { path, stat, reading: bytes, sha, tail: crc32(bytes.subarray(-tailSize)) };
   }
 
-  /** Runs work on the files of a folder. An error means that the folder cannot be read; it is kept, and logged once. */
-  #readIn(folder: string, work: () => void): void {
+  /**
+   * Runs work on the files of a folder, and waits only if the work does. An error means that the folder cannot be read;
+   * it is kept, and logged once.
+   */
+  async #readIn(folder: string, work: () => Promise<void> | void): Promise<void> {
     try {
-      work();
+      const working = work();
+      if (working) await working;
       this.#unreadable.delete(folder);
     } catch (error) {
       void this.#fail(folder, error);
     }
-    this.#afterReads();
+    if (!this.hasChanged) return;
+    this.hasChanged = false;
+    this.reportChange();
   }
 
   /**
@@ -356,12 +358,6 @@ export abstract class FileMirror {
     const message = 'cannot read the catalogue; its last known files are still served';
     if (!this.#unreadable.has(name)) log.error({ err: error }, message);
     this.#unreadable.set(name, `${name}/ cannot be read: ${messageOf(error)}`);
-  }
-
-  #afterReads(): void {
-    if (!this.hasChanged) return;
-    this.hasChanged = false;
-    this.reportChange();
   }
 }
 
