@@ -60,18 +60,16 @@ export interface CatalogueSizes {
 
 /** Opens the lists of a catalogue. The first search builds its index. */
 export function openLists(
-  {
-    store,
-    settings,
-  }: { store: { readonly bots: BotIndex }; settings: { readonly current: CatalogueSettings } },
+  catalogue: { store: { readonly bots: BotIndex }; settings: { readonly current: CatalogueSettings } },
   counts: ReadonlyCounts,
   cache: CurrentCache,
   log: Log,
 ): Lists {
   const onError = (error: unknown): void =>
     log.error({ err: error }, 'could not rebuild the search index: searches use the existing one');
-  const search = new BotSearch(store.bots, onError, () => getNeeds(settings.current));
-  return new Lists(store.bots, search, counts, cache);
+  const { bots } = catalogue.store;
+  const search = new BotSearch(bots, onError, () => getNeeds(catalogue.settings.current));
+  return new Lists(bots, search, counts, cache);
 }
 
 /**
@@ -88,7 +86,6 @@ export class Lists {
   readonly #queue = new FairQueue(64);
   /** Searches wait here, so that a list waits for one of them at most. */
   readonly #searches = new FairQueue(maxWaitingSearches);
-  #sizes = { version: -1, all: createSizes(), general: createSizes() };
 
   constructor(bots: BotIndex, search: BotSearch, counts: ReadonlyCounts, cache: CurrentCache) {
     this.#bots = bots;
@@ -162,7 +159,8 @@ export class Lists {
     const build = async (): Promise<List> => {
       const bots = await sortByPath(await this.#bots.sorted());
       const total = bots.reduce((sum, { files }) => sum + files.filter(isPage).length, 0);
-      return await buildList({ ...noSearch, bots, total, next: undefined }, fileForm, new TimeSlice());
+      const page = { bots, total, next: undefined, corrected: undefined };
+      return await buildList(page, fileForm, new TimeSlice());
     };
     const run = async (): Promise<List> => await this.#run(client, {}, build);
     return await this.#keep('list v1', [() => this.#bots.version], run);
@@ -196,10 +194,10 @@ export class Lists {
 
   /** Returns the numbers of bots, with or without those for adults. */
   async sizes(withAdult: boolean): Promise<CatalogueSizes> {
-    const { version } = this.#bots;
-    if (this.#sizes.version !== version)
-      this.#sizes = { version, ...(await countBots(await this.#bots.sorted())) };
-    return withAdult ? this.#sizes.all : this.#sizes.general;
+    const count = async (): Promise<Record<'all' | 'general', CatalogueSizes>> =>
+      await countBots(await this.#bots.sorted());
+    const keeping = { inputs: [() => this.#bots.version], isExact: true };
+    return (await this.#cache.get('sizes', count, keeping))[withAdult ? 'all' : 'general'];
   }
 
   async #select(query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
@@ -437,21 +435,15 @@ export function keepFirst(valueOf: ValueOf, descending: boolean, count: number):
   return { sorted, add };
 }
 
-interface MutableSizes extends CatalogueSizes {
-  total: number;
-  readonly categories: Map<Category, number>;
-  readonly locales: Map<Locale, number>;
+function createSizes() {
+  return { total: 0, categories: new Map<Category, number>(), locales: new Map<Locale, number>() };
 }
 
-function createSizes(): MutableSizes {
-  return { total: 0, categories: new Map(), locales: new Map() };
-}
-
-async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'general', MutableSizes>> {
+/** Returns the sizes of all bots, and without those for adults. */
+async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'general', CatalogueSizes>> {
   const [all, general] = [createSizes(), createSizes()];
-  const [forAdults, forEveryone] = [[all], [all, general]];
   await forEachInSlices(bots, ({ facts }) => {
-    for (const sizes of facts.nsfw ? forAdults : forEveryone) {
+    for (const sizes of facts.nsfw ? [all] : [all, general]) {
       sizes.total++;
       increase(sizes.categories, facts.category);
       for (const locale of facts.locales) increase(sizes.locales, locale);
