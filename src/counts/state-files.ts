@@ -122,29 +122,18 @@ async function findEntries(
   for (const name of names) {
     const folders = [...found].filter(([, { mode }]) => toKind(mode) === 'folder');
     found = new Map();
-    for (const [i, tree] of (await readTrees(objects, commit, folders)).entries())
+    const ids = folders.map(([, { id }]) => id);
+    const trees = await objects.readTrees(ids, maxFolderBytes).catch((error: unknown) => {
+      if (!isError(error, 'list-too-long')) throw error;
+      throw createRefusal(commit, `a folder in it has names of more than ${maxFolderBytes} bytes`);
+    });
+    for (const [i, tree] of trees.entries())
       for (const [entryName, entry] of parseTree(tree, hash)) {
         const above = folders[i]?.[0];
         if (name.test(entryName)) found.set(above ? `${above}/${entryName}` : entryName, entry);
       }
   }
   return found;
-}
-
-async function readTrees(
-  objects: ObjectReader,
-  commit: string,
-  folders: readonly (readonly [path: string, TreeEntry])[],
-): Promise<Buffer[]> {
-  try {
-    return await objects.readTrees(
-      folders.map(([, { id }]) => id),
-      maxFolderBytes,
-    );
-  } catch (error) {
-    if (!isError(error, 'list-too-long')) throw error;
-    throw createRefusal(commit, `a folder in it has names of more than ${maxFolderBytes} bytes`);
-  }
 }
 
 function toMebibytes(bytes: number): string {

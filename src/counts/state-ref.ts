@@ -21,6 +21,7 @@ import type { Log } from '../lib/log.ts';
 import { retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { forEachInSlices, TimeSlice } from '../lib/time-slice.ts';
+import { splitIntoParts } from '../lib/worker-pool.ts';
 import {
   createRefusal,
   findDays,
@@ -369,8 +370,7 @@ async function* readShards(
   { objects }: Repository,
   files: readonly StateFile[],
 ): AsyncGenerator<readonly [path: string, content: Buffer]> {
-  for (let start = 0; start < files.length; start += shardsPerRead) {
-    const some = files.slice(start, start + shardsPerRead);
+  for (const some of splitIntoParts(files, shardsPerRead)) {
     const contents = await readStateFiles(
       objects,
       some.map(({ id }) => id),
