@@ -31,13 +31,8 @@ export function computeDigest(token: Token): TokenDigest {
 
 /** Whether two digests are the same, in constant time. */
 export function isSameDigest(a: TokenDigest, b: TokenDigest): boolean {
-  left.write(a, 'latin1');
-  right.write(b, 'latin1');
-  return timingSafeEqual(left, right);
+  return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
-
-/** Two digests that are compared. */
-const [left, right] = [Buffer.alloc(71), Buffer.alloc(71)];
 
 const prefix = 'bsh_';
 const bodyLength = 43;

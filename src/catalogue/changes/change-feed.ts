@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { BotshelfError } from '../../lib/errors.ts';
@@ -23,7 +24,7 @@ import {
   isPage,
   parsePlace,
   pathOf,
-  readPageStat,
+  readStat,
 } from '../page/layout.ts';
 import { isBlob, type PageFile } from '../page/page-file.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
@@ -200,9 +201,9 @@ export class ChangeFeed implements BranchConsumer {
     const { root, catalogue } = this.#options;
     const served = catalogue.store.bots.get(id)?.files.find((file) => file.locale === locale);
     if (served?.sha === after) return true;
-    const place = { id, locale };
-    const isOnDisk = after === undefined ? !readPageStat(root, place) : isBlob(root, place, after, hash);
-    if (isOnDisk) catalogue.look([pathOf(id, locale)]);
+    const path = pathOf(id, locale);
+    const isOnDisk = after === undefined ? !readStat(join(root, path)) : isBlob(root, path, after, hash);
+    if (isOnDisk) catalogue.look([path]);
     return isOnDisk;
   }
 }

@@ -191,11 +191,6 @@ export function groupByBot(
   return { bots, misplaced };
 }
 
-/** Returns the stat of the file at a place; undefined if it does not exist. */
-export function readPageStat(root: string, { id, locale }: FilePlace): FileStat | undefined {
-  return readStat(join(root, pathOf(id, locale)));
-}
-
 /** Returns the stat of a file; undefined if it does not exist. */
 export function readStat(path: string): FileStat | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
