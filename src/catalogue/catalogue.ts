@@ -20,7 +20,6 @@ import { AuthorIndex } from './lists/authors.ts';
 import { type Lists, openLists } from './lists/lists.ts';
 import { botsFolder, parseFilePath, listTop } from './page/layout.ts';
 import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
-import { buildSearchIndex } from './search/bot-search.ts';
 import { blockedName, type Blocked, locateBlocked } from './settings/blocked.ts';
 import { settingsName, parseSettings, type CatalogueSettings, toSettings } from './settings/settings.ts';
 import { readFromDisk } from './page/page-file.ts';
@@ -131,12 +130,12 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
       await branch.look(feed).catch(() => undefined);
       branch.start(feed);
     },
-    start: () => {
-      void buildSearchIndex(catalogue.bots.unpacked(), lists.search, log);
+    start: () =>
       void catalogue.bots.unpacked().then((isOpen) => {
-        if (isOpen) branch.start(changes);
-      });
-    },
+        if (!isOpen) return;
+        void lists.search.build(log);
+        branch.start(changes);
+      }),
     close: async () => {
       lists.search.close();
       await catalogue.close();
@@ -158,7 +157,7 @@ export async function ensureCatalogue(catalogue: string, repositoryOpener: Repos
       });
     listTop(catalogue);
   } catch (error) {
-    throw error instanceof UserError ? error : toCatalogueError(error, catalogue);
+    throw toCatalogueError(error, catalogue);
   }
   await repositoryOpener.open().catch((error: unknown) => {
     if (isError(error, 'wrong-user')) throw error;
@@ -201,11 +200,11 @@ async function refuseEmptyClone(catalogue: string, repository: Repository): Prom
 
 /** Returns the error for a catalogue that cannot be read. Its message names the setting to change. */
 function toCatalogueError(error: unknown, catalogue: string): UserError {
-  if (codeOf(error) === 'ENOENT') {
+  if (error instanceof UserError) return error;
+  if (codeOf(error) === 'ENOENT')
     return new UserError(
       `${catalogue} has no folder bots/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one`,
     );
-  }
   return new UserError(
     `the catalogue ${catalogue} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
   );

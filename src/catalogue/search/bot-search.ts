@@ -70,8 +70,16 @@ export class BotSearch {
     await Promise.all(this.#background);
   }
 
-  get closed(): boolean {
-    return this.#closing.signal.aborted;
+  /** Builds the index, which the first search would wait for. Logs a failure: the next search retries. */
+  async build(log: Log): Promise<void> {
+    const started = performance.now();
+    try {
+      await this.complete();
+      log.debug({ ms: Math.round(performance.now() - started) }, 'the search index is built');
+    } catch (error) {
+      if (!this.#closing.signal.aborted)
+        log.error({ err: error }, 'could not build the search index: the next search retries');
+    }
   }
 
   /** Stops all builds. */
@@ -150,24 +158,4 @@ function diffBots(
     if (order >= 0) j++;
   }
   return { changed, removed };
-}
-
-/**
- * Builds the search index once every bot is in memory. An earlier search starts the build and waits.
- * @param unpacked resolves when every bot is in memory
- */
-export async function buildSearchIndex(
-  unpacked: Promise<boolean>,
-  search: BotSearch,
-  log: Log,
-): Promise<void> {
-  const started = performance.now();
-  try {
-    if (!(await unpacked)) return;
-    await search.complete();
-    log.debug({ ms: Math.round(performance.now() - started) }, 'the search index is built');
-  } catch (error) {
-    if (!search.closed)
-      log.error({ err: error }, 'could not build the search index: the next search retries');
-  }
 }
