@@ -255,16 +255,21 @@ export function readBot(
   for (const file of files) {
     const { locale } = file;
     const readable = good.find((one) => one === file);
-    if (!isPage(file)) commands = readable ? toCommands(readable) : (previous?.commands ?? null);
     const content = readable ? toContent(readable) : last?.contents[locale];
     if (isPage(file) && content !== undefined) contents.set(file.locale, content);
+    if (!isPage(file))
+      commands = readable
+        ? Buffer.from(JSON.stringify(readable.page.data['commands']))
+        : (previous?.commands ?? null);
     // A faulty file is listed in its last valid version, or not at all if it never was valid.
     const listed = readable ?? findServed(file);
     if (listed)
       served.push({ locale, main: file === main, size: listed.size, sha: listed.sha, tail: listed.tail });
   }
   const readable = good.find((one) => one === main);
-  const shared = readable ? withDefaults(readable.page.data) : findLastShared(last, main.locale);
+  // The values of the last main page, if it had this language.
+  const lastShared = last && findDefaultLocale(last) === main.locale ? last : undefined;
+  const shared = readable ? withDefaults(readable.page.data) : lastShared;
   const text = contents.get(main.locale);
   if (shared === undefined || text === undefined) return { bot: previous, faults };
 
@@ -276,15 +281,6 @@ export function readBot(
   const mainFirst = new Map([[main.locale, text], ...contents]);
   const record = assembleRecord(id, data, mainFirst, lookups.cachedImages?.(data.images));
   return { bot: indexBot(id, record, served, commands), faults };
-}
-
-/** Returns the last record, for the values of its main page, if that page had this language. */
-function findLastShared(last: BotRecord | undefined, locale: Locale): object | undefined {
-  return last && Object.keys(last.contents)[0] === locale ? last : undefined;
-}
-
-function toCommands({ page }: ReadablePage): Buffer {
-  return Buffer.from(JSON.stringify(page.data['commands']));
 }
 
 function toContent({ page }: ReadablePage): Content {

@@ -170,15 +170,16 @@ export class BotMirror extends FileMirror {
     const { root, hash = 'sha1', store, limits } = this.options;
     const id = parseBotId(key);
     if (id === undefined) {
-      const isStray = files.some(({ reading }) => reading !== undefined) && !isMirrored(root, key);
+      // A folder of bots may have replaced something else.
+      const isMirrored = isFolderName(childOf(key)) && isFolder(root, key);
+      const isStray = files.some(({ reading }) => reading !== undefined) && !isMirrored;
       return store.report(key, isStray ? [createStrayFault(key)] : []);
     }
     const pages = files.flatMap(({ path, reading }) => {
       const place = parseFilePath(path);
       return (place && toPageFile(place, reading, hash)) ?? [];
     });
-    const { bot, faults } =
-      pages.length > 0 ? readBot(id, pages, store.bots.get(id), limits(), this.options) : nothing;
+    const { bot, faults } = readBot(id, pages, store.bots.get(id), limits(), this.options);
     const paths = pages.map(({ path }) => path);
     store.publish(id, bot, faults, paths);
   }
@@ -248,18 +249,12 @@ export class BotMirror extends FileMirror {
 
   async #unpackAll(): Promise<void> {
     const { bots } = this.options.store;
-    await forEachInSlices(
-      this.listFolders(),
-      (folder) => bots.unpack(childOf(folder)),
-      'service',
-      this.signal,
-    );
+    const unpack = (folder: string): void => bots.unpack(childOf(folder));
+    await forEachInSlices(this.listFolders(), unpack, 'service', this.signal);
     if (!this.signal.aborted) await bots.sorted();
     if (!this.signal.aborted) super.start();
   }
 }
-
-const nothing = { bot: undefined, faults: [] };
 
 function pickLimits({ categories, languages }: PageLimits): PageLimits {
   return { categories, languages };
@@ -277,11 +272,6 @@ const noCopies = `"cachedImages":${JSON.stringify(noCachedImages)}`;
 /** Returns the name of a folder in `bots/`; empty for `bots` itself. */
 function childOf(folder: string): string {
   return folder.slice(botsFolder.length + 1);
-}
-
-/** Whether a path is a folder of bots, which may have replaced something else. */
-function isMirrored(root: string, path: string): boolean {
-  return isFolderName(childOf(path)) && isFolder(root, path);
 }
 
 function createStrayFault(path: string): Fault {
