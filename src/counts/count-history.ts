@@ -349,7 +349,9 @@ export class CountHistory {
    * @throws {GitError}
    * @throws {BotshelfError} unavailable, missing-object
    */
-  async *readDays(files: readonly DayFile[]): AsyncGenerator<CountsOfDay> {
+  async *readDays(
+    files: readonly DayFile[],
+  ): AsyncGenerator<Pick<DayFile, 'period'> & { readonly counts: Iterable<readonly CountOfDay[]> }> {
     const objects = new ObjectReader((await this.#options.repositoryOpener.open()).folder);
     try {
       for (const { period, id } of files)
@@ -423,13 +425,6 @@ export class CountHistory {
 
 /** The counts over time, as pages and routes need them. */
 export type ReadonlyCountHistory = Pick<CountHistory, 'isRead' | 'present' | 'first' | 'counts'>;
-
-/** The counts that were posted last on a day. */
-interface CountsOfDay {
-  /** The day (UTC), since the epoch. */
-  readonly period: number;
-  readonly counts: Iterable<readonly CountOfDay[]>;
-}
 
 /** Milliseconds that a read waits for the history at the start. */
 const readTimeoutMs = 2000;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, parseLocale } from '../../bot/locale.ts';
@@ -98,12 +98,7 @@ export function parseFilePath(path: string, prefix = ''): FilePlace | undefined 
 }
 
 /** The part of a file's stat that changes with its content. */
-export interface FileStat {
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-  readonly ino: number;
-}
+export type FileStat = Readonly<Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>>;
 
 /** Returns the names of all entries of `bots/`, sorted. @throws when `bots/` cannot be read */
 export function listTop(root: string): string[] {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { BotListElement, BotRecord, Category, FullImages } from '../../../schemas/types.ts';
+import type { BotListElement, BotRecord, FullImages } from '../../../schemas/types.ts';
 import { createUnknownBotError } from '../../bot/errors.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
@@ -10,7 +10,7 @@ import type { Repository } from '../../git/repository.ts';
 import { BotshelfError } from '../../lib/errors.ts';
 import { normalise } from '../../lib/text.ts';
 import type { Fault } from '../page/fault.ts';
-import { type FilePlace, isPage, pathOf } from '../page/layout.ts';
+import { isPage, pathOf } from '../page/layout.ts';
 import { type PageFile, readFileText } from '../page/page-file.ts';
 import { findImages, withDefaults } from '../page/page.ts';
 import { checkFiles, type PageLimits, type ReadablePage } from '../page/rules.ts';
@@ -31,39 +31,25 @@ export interface IndexedBot {
   readonly files: readonly IndexedFile[];
 }
 
-/** The values of a bot that lists filter and sort by. */
-export interface BotFacts {
+/** The values of a bot that lists filter and sort by. `oauth` is null if it is the id of the bot. */
+export interface BotFacts extends Readonly<Pick<BotRecord, SharedFact>> {
   /** In the default locale. */
   readonly name: string;
   /** The name to sort by, without case and accents: É is next to E. */
   readonly sortName: string;
-  readonly category: Category;
-  readonly nsfw: boolean;
-  readonly verified: boolean;
   /** Whether the bot names a repository of its source code. */
   readonly openSource: boolean;
   /** Whether the invite link asks for Administrator. */
   readonly administrator: boolean;
-  /** The OAuth client in its invite link if that is not its id; else null. */
-  readonly oauth: string | null;
-  readonly authors: readonly string[];
   /** The default locale comes first. */
   readonly locales: readonly Locale[];
-  readonly created: number;
-  readonly edited: number;
-  readonly random: number;
 }
 
+type SharedFact = 'category' | 'nsfw' | 'verified' | 'oauth' | 'authors' | 'created' | 'edited' | 'random';
+
 /** A file in the version that is served, the last valid one. */
-export interface IndexedFile {
-  readonly locale: FilePlace['locale'];
+export interface IndexedFile extends Pick<PageFile, 'locale' | 'size' | 'sha' | 'tail'> {
   readonly main: boolean;
-  /** Bytes. */
-  readonly size: number;
-  /** The Git blob id. */
-  readonly sha: string;
-  /** A checksum of the last bytes. */
-  readonly tail: number;
 }
 
 /** The index of all bots that are served. Each version is consistent; only the catalogue writes to the index. */

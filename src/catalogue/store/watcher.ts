@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 
 /** Receives the hints of a watcher. A hint says that something may have changed. */
-export interface WatchListener {
+interface WatchListener {
   /** A file in a watched folder may have changed; without `name`, any file in it. `child` is empty for the top. */
   onHint(child: string, name?: string): void;
   /** Anything may have changed, because hints were lost or the watches have just begun. */
