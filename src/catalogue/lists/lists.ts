@@ -21,16 +21,17 @@ import {
   listElementParts,
   parseListElement,
 } from '../store/bot-index.ts';
-import { compareSorted, type CutPage, cutPage, type SortedBot, SortedIndexes } from './orders.ts';
 import {
-  createCheck,
-  isFilteredByCount,
-  type ListQuery,
-  type Sort,
+  compareSorted,
+  type CutPage,
+  cutPage,
+  type SortedBot,
+  SortedIndexes,
   type SortKey,
   type SortValue,
   type ValueOf,
-} from './parameters.ts';
+} from './orders.ts';
+import { createCheck, isFilteredByCount, type ListQuery, type Sort } from './parameters.ts';
 import { type BestBots, selectBest } from './relevance.ts';
 
 /** A page of a list, with facts about the whole list. */

@@ -8,6 +8,7 @@ import { readSchema } from '../../bot/schemas.ts';
 import { quoteValue } from '../../lib/text.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import type { BotFacts, IndexedBot } from '../store/bot-index.ts';
+import { type Cursor, type SortKey, sortKeys } from './orders.ts';
 
 /** A query of a list: the filters, the order, the page, and the keys of each bot. */
 export interface ListQuery extends FilterValues {
@@ -34,20 +35,6 @@ export interface Sort {
   readonly key: SortKey;
   readonly descending: boolean;
 }
-
-/**
- * The last bot of a page and its sort value: the next page begins after it, even if that bot was removed. A bot whose
- * value has changed since may be on both pages or on neither.
- */
-export interface Cursor {
-  readonly value: SortValue;
-  readonly id: BotId;
-}
-
-export type SortValue = string | number;
-
-/** Returns the sort value of a bot; bots of the same value are sorted by id. */
-export type ValueOf = (bot: IndexedBot) => SortValue;
 
 /** A parameter of a query. */
 export interface QueryParameter<V, S = null> {
@@ -156,30 +143,6 @@ export const filters = {
 
 /** The days of `active=7d`, which pages offer. */
 export const daysPerWeek = 7;
-
-/** The sort keys of lists, with their values in ascending order. A bot without a count comes before bots with one. */
-export const orders = {
-  id: { valueOf: () => () => 0 },
-  created: { valueOf: () => (bot) => bot.facts.created },
-  edited: { valueOf: () => (bot) => bot.facts.edited },
-  name: { valueOf: () => (bot) => bot.facts.sortName },
-  random: { valueOf: () => (bot) => bot.facts.random },
-  count: { valueOf: (counts) => (bot) => counts.count(bot.id) ?? -1, isByCount: true },
-  growth: { valueOf: (counts) => (bot) => findRankedGrowth(counts, bot.id) ?? -2, isByCount: true },
-} as const satisfies Readonly<
-  Record<string, { valueOf: (counts: ReadonlyCounts) => ValueOf; isByCount?: true }>
->;
-
-/** Returns the growth of a bot; undefined for a bot on few servers, where a single server would be much. */
-export function findRankedGrowth(counts: ReadonlyCounts, id: BotId): number | undefined {
-  return (counts.count(id) ?? 0) < minRankedCount ? undefined : counts.growth(id);
-}
-
-const minRankedCount = 100;
-
-export type SortKey = keyof typeof orders;
-
-export const sortKeys = Object.keys(orders) as SortKey[];
 
 /** The order of a search: the best match first. */
 export const relevance = 'relevance';
