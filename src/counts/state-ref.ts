@@ -174,20 +174,16 @@ export class CommittedState {
       const changed = change.get(id);
       return changed === undefined ? this.state.get(id) : mergeBotStates(this.state.get(id), changed);
     };
-    const shards = new Map<number, BotId[]>();
+    const shards = new Map<number, Set<BotId>>();
     const assign = (id: BotId): void => {
       const number = toShardNumber(id);
-      const bots = shards.get(number);
-      if (bots) bots.push(id);
-      else shards.set(number, [id]);
+      shards.set(number, (shards.get(number) ?? new Set()).add(id));
     };
     await forEachInSlices(change.keys(), assign, 'service');
     const files = new Map<string, string>();
-    const write = ([number, bots]: readonly [number, readonly BotId[]]): void => {
-      const known = this.state.listBots(number);
-      const unknown = bots.filter((id) => !this.state.has(id));
-      const all = unknown.length > 0 ? [...known, ...unknown].toSorted(compareBotIds) : known;
-      files.set(toShardPath(number), writeShard(all, merged));
+    const write = ([number, bots]: readonly [number, ReadonlySet<BotId>]): void => {
+      const all = new Set([...this.state.listBots(number), ...bots]);
+      files.set(toShardPath(number), writeShard([...all].toSorted(compareBotIds), merged));
     };
     await forEachInSlices(shards, write, 'service');
     return files;
