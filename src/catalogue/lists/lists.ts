@@ -129,27 +129,25 @@ export class Lists {
    */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
     const { fields, ...selection } = query;
-    const select = async (slice = new TimeSlice()): Promise<PageOfBots> => await this.#select(query, slice);
+    const key = `list v2 ${JSON.stringify(query)}`;
     const build = async (page: PageOfList, slice = new TimeSlice()): Promise<List> =>
       await buildList(page, createElementForm(fields, this.#counts), slice);
     const isShort = query.ids !== undefined || (query.limit ?? Infinity) <= maxExactCounts;
-    let inputs = this.#inputsOf(query);
-    let make = async (): Promise<List> =>
-      await this.#run(client, query, async () => {
-        const slice = new TimeSlice();
-        return await build(await select(slice), slice);
-      });
     if (isShort && fields?.includes('count')) {
-      const selectPage = async (): Promise<PageOfList> => {
-        const { bots, total, next, corrected } = await this.#run(client, query, select);
+      const select = async (): Promise<PageOfList> => {
+        const { bots, total, next, corrected } = await this.page(query, client);
         return { bots, total, next, corrected };
       };
       const keeping = { inputs: this.#inputsOf(selection), isExact: true };
-      const page = await this.#cache.get(`page ${JSON.stringify(selection)}`, selectPage, keeping);
-      inputs = [page.current, this.#inputOfCounts(page.bots)];
-      make = async () => await build(page);
+      const page = await this.#cache.get(`page ${JSON.stringify(selection)}`, select, keeping);
+      const inputs = [page.current, this.#inputOfCounts(page.bots)];
+      return await this.#keep(key, inputs, async () => await build(page));
     }
-    return await this.#keep(`list v2 ${JSON.stringify(query)}`, inputs, make);
+    const make = async (): Promise<List> => {
+      const slice = new TimeSlice();
+      return await build(await this.#select(query, slice), slice);
+    };
+    return await this.#keep(key, this.#inputsOf(query), async () => await this.#run(client, query, make));
   }
 
   /**
@@ -237,17 +235,14 @@ export class Lists {
   /** Cuts a page from the first bots of a list. They are picked for ten pages together and cached. */
   async #cutPicked(query: ListQuery, start: number): Promise<PageOfBots> {
     const { after: _after, limit = Infinity, ...whole } = query;
+    const end = Math.ceil((start + limit) / pickedTogether) * pickedTogether;
     const pick = async (from: number, count: number): Promise<PageOfBots> =>
       (await this.#pick([{ ...whole, limit: count }], from))[0] as PageOfBots;
-    const end = Math.ceil((start + limit) / pickedTogether) * pickedTogether;
     if (end > maxPicked) return await pick(start, limit);
     const key = `picked ${end} ${JSON.stringify(whole)}`;
     const keeping = { inputs: this.#inputsOf(whole), isExact: true };
-    const { current: _current, ...picked } = await this.#cache.get(
-      key,
-      async () => await pick(0, end),
-      keeping,
-    );
+    const together = async (): Promise<PageOfBots> => await pick(0, end);
+    const { current: _current, ...picked } = await this.#cache.get(key, together, keeping);
     return { ...picked, bots: picked.bots.slice(start, start + limit) };
   }
 
