@@ -30,29 +30,21 @@ export class CountSeries {
    * the map.
    */
   #last: BotSeries | undefined;
-  #files: readonly DayFile[] = [];
+  /** The files that were read, ascending. */
+  files: readonly DayFile[] = [];
   readonly #maxBytes: number;
   #bytes = 0;
-  #isFull = false;
+  /** Whether changes were left out because the memory limit was reached. */
+  isFull = false;
 
   constructor(maxBytes: number = maxSeriesBytes) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether changes were left out because the memory limit was reached. */
-  get isFull(): boolean {
-    return this.#isFull;
-  }
-
-  /** The files that were read, ascending. */
-  get files(): readonly DayFile[] {
-    return this.#files;
-  }
-
   /** Adds the count of a day; a day that is not after the bot's last one is ignored. */
   add(id: BotId, period: number, count: number): void {
     if (this.#bytes > this.#maxBytes) {
-      this.#isFull = true;
+      this.isFull = true;
       return;
     }
     let series = this.#last?.next;
@@ -79,10 +71,10 @@ export class CountSeries {
     read: (id: string) => Promise<Buffer>,
     signal?: AbortSignal,
   ): Promise<void> {
-    const known = this.#files;
+    const known = this.files;
     const other = known.findIndex(({ period, id }, i) => period !== files[i]?.period || id !== files[i].id);
     const same = other === -1 ? known.length : other;
-    this.#files = known.slice(0, same);
+    this.files = known.slice(0, same);
     // Also removes the counts that a failed update has read from a part of a file.
     await this.#cut(known[same - 1]?.period ?? -1);
     const readAt = async (i: number): Promise<Buffer> =>
@@ -99,7 +91,7 @@ export class CountSeries {
       };
       await forEachInSlices(parseDay(content), add, 'client', signal);
       signal?.throwIfAborted();
-      this.#files = files.slice(0, i + 1);
+      this.files = files.slice(0, i + 1);
     }
   }
 
@@ -125,7 +117,7 @@ export class CountSeries {
   async #cut(last: number): Promise<void> {
     this.#last = undefined;
     this.#bytes = 0;
-    this.#isFull = false;
+    this.isFull = false;
     await forEachInSlices(this.#bots, ([id, series]) => {
       let kept = series;
       kept.next = undefined;

@@ -189,7 +189,8 @@ export class Journal {
   #segment: Segment | undefined;
   #sealed: readonly string[] = [];
   #nextNumber = 1;
-  #writes = 0;
+  /** How many groups have become durable, each with one synchronous write. */
+  writes = 0;
   readonly #failures: FailureLog;
   /** Writes, seals and closes segments one after the other. */
   readonly #queue = new SerialQueue();
@@ -207,11 +208,6 @@ export class Journal {
   /** The reason why the last group was not saved; null if it was. */
   get failure(): Failure | null {
     return this.#failures.current;
-  }
-
-  /** How many groups have become durable, each with one synchronous write. */
-  get writes(): number {
-    return this.#writes;
   }
 
   /** Whether a refused entry may be on disk all the same, so that a crash would bring it back. */
@@ -314,7 +310,7 @@ export class Journal {
       group.reject(this.#writeFailed(error));
       return;
     }
-    this.#writes++;
+    this.writes++;
     this.#failures.end();
     this.#options.onDurable(group.entries);
     group.resolve();

@@ -260,7 +260,7 @@ function createUnavailableError(message: string, error: unknown): BotshelfError 
   return isUnavailable(error) ? error : new BotshelfError('write-failed', message, { cause: error });
 }
 
-export interface CheckpointerOptions {
+interface CheckpointerOptions {
   readonly journal: Journal;
   readonly committed: CommittedState;
   /** Minimum seconds between checkpoints. */
@@ -272,7 +272,7 @@ export interface CheckpointerOptions {
  * Checkpoints the journal: commits the latest count of each bot to the state ref, many in one commit, then deletes the
  * journal's segments. A checkpoint that fails loses nothing: the segments stay, and the next one commits all of it.
  */
-export class Checkpointer {
+class Checkpointer {
   readonly #options: CheckpointerOptions;
   readonly #failures: FailureLog;
   readonly #queue = new SerialQueue();
@@ -280,7 +280,8 @@ export class Checkpointer {
   #uncommitted = new Map<BotId, BotState>();
   #timer: NodeJS.Timeout | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
-  #checkpointedAt: number | undefined;
+  /** The end of the last checkpoint: milliseconds since the epoch; undefined before the first. */
+  checkpointedAt: number | undefined;
   #failuresInRow = 0;
   #stopped = false;
 
@@ -302,11 +303,6 @@ export class Checkpointer {
   /** The number of bots whose counts are not committed yet. */
   get waiting(): number {
     return this.#uncommitted.size;
-  }
-
-  /** The end of the last checkpoint: milliseconds since the epoch; undefined before the first. */
-  get checkpointedAt(): number | undefined {
-    return this.#checkpointedAt;
   }
 
   /** Includes a bot's count in the next checkpoint, and schedules that. */
@@ -340,7 +336,7 @@ export class Checkpointer {
     try {
       await this.#queue.run(async () => await this.#commitJournal());
       this.#failuresInRow = 0;
-      this.#checkpointedAt = Date.now();
+      this.checkpointedAt = Date.now();
       this.#failures.end();
     } catch (error) {
       this.#failuresInRow++;

@@ -15,7 +15,8 @@ export class BotSearch {
   readonly #bots: BotIndex;
   readonly #closing = new AbortController();
   #segments: readonly IndexSegment[] = [];
-  #version = 0;
+  /** Changes whenever the results of a search may change although the bots and the needs stay the same. */
+  version = 0;
   /** The bots that the segments contain. */
   #indexed: readonly IndexedBot[] = [];
   #updating: Promise<void> | undefined;
@@ -36,11 +37,6 @@ export class BotSearch {
     this.#onError = (error) => {
       if (!this.#closing.signal.aborted) onError(error);
     };
-  }
-
-  /** Changes whenever the results of a search may change although the bots and the needs stay the same. */
-  get version(): number {
-    return this.#version;
   }
 
   /** The meanings of words; the same object until they change. */
@@ -113,7 +109,7 @@ export class BotSearch {
   async #build(bots: readonly IndexedBot[]): Promise<IndexSegment> {
     if (bots.length <= maxBotsInSlices) return await buildSmallSegment(bots);
     const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
-    this.#follow(complete.then(() => void this.#version++));
+    this.#follow(complete.then(() => void this.version++));
     return segment;
   }
 
