@@ -353,7 +353,7 @@ export class Catalogue {
 
   /** Serves these bytes as the content of files immediately. The caller has committed them. */
   put(contents: ReadonlyMap<string, Buffer>): void {
-    for (const mirror of this.#committed) mirror.put(contents);
+    for (const mirror of this.#committed) mirror.look([...contents.keys()], contents);
   }
 
   /** Stops watching, and saves the index for the next start. */

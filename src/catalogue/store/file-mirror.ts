@@ -119,14 +119,19 @@ export abstract class FileMirror {
    * Reads files immediately. The caller has finished writing them, or changed an input of their values. Ignores files
    * that are not in the mirror.
    * @param paths relative to the root
+   * @param contents the bytes of files that the caller has committed, which are used without a read
    */
-  look(paths: readonly string[]): void {
-    this.#readNow(new Map(paths.map((path) => [path, undefined])));
-  }
-
-  /** Uses these bytes as the content of files immediately; the caller has committed them. Ignores other files, like `look`. */
-  put(contents: ReadonlyMap<string, Buffer>): void {
-    this.#readNow(contents);
+  look(paths: readonly string[], contents?: ReadonlyMap<string, Buffer>): void {
+    const keys = new Map<string, { readonly folder: string; readonly names: readonly string[] }>();
+    for (const path of paths) {
+      const place = this.#locate(path);
+      if (place === undefined) continue;
+      const key = this.keyOf(path);
+      const names = [...(keys.get(key)?.names ?? []), place.name];
+      keys.set(key, { folder: place.folder, names });
+    }
+    for (const [key, { folder, names }] of keys)
+      void this.#readIn(folder, () => this.#read(folder, key, names, 'caller', contents));
   }
 
   /** Replaces the value of a key, and its faults. @param files all files with this key, by path */
@@ -258,26 +263,13 @@ export abstract class FileMirror {
     return isInChild || (folder === top && name !== gitkeep) ? { folder, name } : undefined;
   }
 
-  #readNow(contents: ReadonlyMap<string, Buffer | undefined>): void {
-    const keys = new Map<string, { readonly folder: string; readonly names: readonly string[] }>();
-    for (const path of contents.keys()) {
-      const place = this.#locate(path);
-      if (place === undefined) continue;
-      const key = this.keyOf(path);
-      const names = [...(keys.get(key)?.names ?? []), place.name];
-      keys.set(key, { folder: place.folder, names });
-    }
-    for (const [key, { folder, names }] of keys)
-      void this.#readIn(folder, () => this.#read(folder, key, names, 'caller', contents));
-  }
-
   /** Reads all files of a key, or schedules this for later if one of them may be half written. */
   #read(
     folder: string,
     key: string,
     changed: readonly string[],
     reason: Reason,
-    contents?: ReadonlyMap<string, Buffer | undefined>,
+    contents?: ReadonlyMap<string, Buffer>,
   ): void {
     const cache = this.statsIn(folder);
     const now = Date.now();
