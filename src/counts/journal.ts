@@ -184,8 +184,8 @@ interface JournalOptions {
  */
 export class Journal {
   readonly #options: JournalOptions;
-  /** The group that entries are added to. */
-  #nextGroup: Group | undefined;
+  /** The entries that become durable together next. */
+  #nextGroup: { readonly entries: JournalEntry[]; readonly durable: Promise<void> } | undefined;
   #segment: Segment | undefined;
   #sealed: readonly string[] = [];
   #nextNumber = 1;
@@ -243,10 +243,7 @@ export class Journal {
    * @throws {BotshelfError} unavailable, when its group could not be written
    */
   append(entry: JournalEntry): Promise<void> {
-    if (this.#nextGroup === undefined) {
-      this.#nextGroup = new Group();
-      void this.#queue.run(async () => await this.#writeGroup());
-    }
+    this.#nextGroup ??= { entries: [], durable: this.#queue.run(async () => await this.#writeGroup()) };
     this.#nextGroup.entries.push(entry);
     return this.#nextGroup.durable;
   }
@@ -254,14 +251,7 @@ export class Journal {
   /** Tests in the background whether a group can be saved again after a failure. */
   retry(): void {
     if (this.failure === null || this.#queue.size > 0) return;
-    void this.#queue.run(async () => {
-      try {
-        await (await this.#openSegment()).append([]);
-        this.#failures.end();
-      } catch (error) {
-        this.#writeFailed(error);
-      }
-    });
+    this.#queue.run(async () => await this.#write([])).catch(() => {});
   }
 
   /**
@@ -302,18 +292,20 @@ export class Journal {
   }
 
   async #writeGroup(): Promise<void> {
-    const group = this.#nextGroup ?? new Group();
+    const entries = this.#nextGroup?.entries ?? [];
     this.#nextGroup = undefined;
-    try {
-      await (await this.#openSegment()).append(group.entries);
-    } catch (error) {
-      group.reject(this.#writeFailed(error));
-      return;
-    }
+    await this.#write(entries);
     this.writes++;
+    this.#options.onDurable(entries);
+  }
+
+  async #write(entries: readonly JournalEntry[]): Promise<void> {
+    try {
+      await (await this.#openSegment()).append(entries);
+    } catch (error) {
+      throw this.#writeFailed(error);
+    }
     this.#failures.end();
-    this.#options.onDurable(group.entries);
-    group.resolve();
   }
 
   async #openSegment(): Promise<Segment> {
@@ -353,15 +345,4 @@ function findUnusedName(path: string): string {
     const name = n === 1 ? `${path}.damaged` : `${path}.${n}.damaged`;
     if (!existsSync(name)) return name;
   }
-}
-
-/** Entries that become durable together. */
-class Group {
-  readonly entries: JournalEntry[] = [];
-  resolve: () => void = () => {};
-  reject: (error: BotshelfError) => void = () => {};
-  readonly durable = new Promise<void>((resolve, reject) => {
-    this.resolve = resolve;
-    this.reject = reject;
-  });
 }
