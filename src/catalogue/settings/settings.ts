@@ -100,10 +100,8 @@ const defaults: Omit<
 };
 
 /** Returns the language to suggest for a new page: the default one, or the first that pages may be in. */
-export function chooseNewPageLanguage({
-  language,
-  languages,
-}: Pick<CatalogueSettings, 'language' | 'languages'>): Locale {
+export function chooseNewPageLanguage(settings: Pick<CatalogueSettings, 'language' | 'languages'>): Locale {
+  const { language, languages } = settings;
   return languages === null || languages.includes(language) ? language : (languages[0] ?? language);
 }
 

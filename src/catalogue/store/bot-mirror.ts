@@ -8,6 +8,7 @@ import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
 import {
   botsFolder,
+  type FileStat,
   folderOf,
   formatFileName,
   isFolderName,
@@ -135,18 +136,14 @@ export class BotMirror extends FileMirror {
       const bots = ids.flatMap((id) => store.bots.get(id) ?? []);
       const cache = this.statsIn(join(botsFolder, folder));
       const reliable = cache.reliableStats();
-      const served = bots.flatMap(({ files }) => files).length;
-      const isFaulty = bots.some(({ id }) => store.faultsOf(id).length > 0);
-      const isUnchanged = reliable.size === cache.names.length && served === reliable.size && !isFaulty;
-      const stats = bots.flatMap(({ id, files }) =>
-        files.map(({ locale }) => {
-          const name = formatFileName({ id, locale });
-          const stat = store.faultsOf(id).length > 0 ? undefined : reliable.get(name);
-          return [name, stat ?? null] as const;
-        }),
-      );
-      const fingerprint = isUnchanged ? computeFingerprint(reliable) : '';
-      yield { folder, fingerprint, bots, stats: new Map(stats) };
+      const stats = new Map<string, FileStat | null>();
+      for (const { id, files } of bots) {
+        const isFaulty = store.faultsOf(id).length > 0;
+        for (const name of files.map(({ locale }) => formatFileName({ id, locale })))
+          stats.set(name, (!isFaulty && reliable.get(name)) || null);
+      }
+      const isUnchanged = stats.size === cache.names.length && ![...stats.values()].includes(null);
+      yield { folder, fingerprint: isUnchanged ? computeFingerprint(reliable) : '', bots, stats };
     }
   }
 
