@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, parseLocale } from '../../bot/locale.ts';
 import { codeOf } from '../../lib/errors.ts';
+import { createFileFault, type Fault } from './fault.ts';
 
 /** The folder of the catalogue that holds the bots. */
 export const botsFolder = 'bots';
@@ -30,7 +31,7 @@ export function isPage<T extends Pick<FilePlace, 'locale'>>(file: T): file is T 
 }
 
 /** The reason why a path cannot be a file of a bot. */
-export interface PlaceFault {
+interface PlaceFault {
   readonly rule: 'stray-file' | 'wrong-folder' | 'wrong-locale';
   readonly message: string;
 }
@@ -163,20 +164,21 @@ export function isFolder(root: string, path: string): boolean {
   }
 }
 
-/** Groups a folder's names by bot. `misplaced` has the names that the layout does not allow. */
+/** Groups a folder's names by bot. `misplaced` has the faults of those that the layout does not allow. */
 export function groupByBot(
   folder: string,
   names: Iterable<string>,
 ): {
   readonly bots: ReadonlyMap<BotId, readonly FilePlace[]>;
-  readonly misplaced: ReadonlyMap<string, PlaceFault>;
+  readonly misplaced: ReadonlyMap<string, Fault>;
 } {
   const bots = new Map<BotId, FilePlace[]>();
-  const misplaced = new Map<string, PlaceFault>();
+  const misplaced = new Map<string, Fault>();
   for (const name of names) {
     const place = parsePlace(folder, name);
     if ('rule' in place) {
-      misplaced.set(name, place);
+      const { rule, message } = place;
+      misplaced.set(name, createFileFault(`${botsFolder}/${folder}/${name}`, rule, message));
       continue;
     }
     const places = bots.get(place.id);
