@@ -66,7 +66,9 @@ export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): C
     logo,
     language: language as Locale,
     languages: languages as Locale[] | null,
-    categories: categories === undefined ? defaultCategories : withOther(Object.keys(categories)),
+    // Bots without a known category are in `other`.
+    categories:
+      categories === undefined ? defaultCategories : [...new Set([...Object.keys(categories), 'other'])],
     categoryNames: new Map(Object.entries(categories ?? {})),
     proposals: { ...defaults.proposals, ...file.proposals },
   };
@@ -105,13 +107,6 @@ export function chooseNewPageLanguage(settings: Pick<CatalogueSettings, 'languag
   return languages === null || languages.includes(language) ? language : (languages[0] ?? language);
 }
 
-/** The category of bots without a known one. */
-const other: Category = 'other';
-
-function withOther(categories: readonly Category[]): readonly Category[] {
-  return categories.includes(other) ? categories : [...categories, other];
-}
-
 /** The image next to the site's name. */
 interface Logo extends Pick<(typeof logoFormats)[number], 'type' | 'extension'> {
   readonly body: Buffer;
@@ -122,7 +117,10 @@ interface Logo extends Pick<(typeof logoFormats)[number], 'type' | 'extension'> 
 const maxLogoSize = 128 * 1024;
 
 /** Returns the logo in a file, or the problem, a colon, and the fix. */
-function parseLogo(body: Buffer): Logo | string {
+function parseLogo(path: string, body: FileReading): Logo | string {
+  if (body === undefined)
+    return `there is no file ${path} in the repository: add the picture, or leave the key out`;
+  if (typeof body === 'string') return `${path}: ${body}`;
   if (body.length > maxLogoSize) return `the picture has more than ${maxLogoSize} bytes: make it smaller`;
   const head = body.toString('latin1', 0, 12);
   const kind = logoFormats.find(({ begins }) => begins.test(head));
@@ -202,7 +200,7 @@ export function parseSettings(
   if ('faults' in parsed)
     return { found: true, text: null, settings: undefined, faults: parsed.faults, logoPath: null };
   const { data: file, text, faultAt } = parsed.value;
-  const logo = file.logo === undefined ? null : parseLogoFile(file.logo, readFile(file.logo));
+  const logo = file.logo === undefined ? null : parseLogo(file.logo, readFile(file.logo));
   const faults = [
     ...findAccentFaults(file, faultAt),
     ...findLanguageFaults(file, faultAt),
@@ -217,12 +215,6 @@ export function parseSettings(
     faults,
     logoPath: file.logo ?? null,
   };
-}
-
-function parseLogoFile(path: string, bytes: FileReading): Logo | string {
-  if (bytes === undefined)
-    return `there is no file ${path} in the repository: add the picture, or leave the key out`;
-  return typeof bytes === 'string' ? `${path}: ${bytes}` : parseLogo(bytes);
 }
 
 function readAccent({ accent = {} }: SettingsFile): CatalogueSettings['accent'] {
