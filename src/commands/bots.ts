@@ -59,8 +59,7 @@ export async function bots(ids: readonly string[], flags: BotsFlags): Promise<vo
 
 /** Returns whether the selection of bots depends on their counts. */
 function isByCount(selectors: BotSelectors): boolean {
-  const names = Object.entries(filters).flatMap(([name, filter]) => (filter.isByCount ? [name] : []));
-  return ['inactive', ...names].some((name) => selectors[name] !== undefined);
+  return ['active', 'inactive'].some((name) => selectors[name] !== undefined);
 }
 
 /**

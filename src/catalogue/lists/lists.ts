@@ -31,7 +31,7 @@ import {
   type SortValue,
   type ValueOf,
 } from './orders.ts';
-import { createCheck, isFilteredByCount, type ListQuery, type Sort } from './parameters.ts';
+import { createCheck, type ListQuery, type Sort } from './parameters.ts';
 import { type BestBots, selectBest } from './relevance.ts';
 
 /** A page of a list, with facts about the whole list. */
@@ -330,11 +330,10 @@ export class Lists {
 
   /** Returns the inputs that a list is rebuilt for. The order of a search depends on counts: they rank equal matches. */
   #inputsOf(query: ListQuery): Input[] {
-    const { q, sort } = query;
+    const { q, sort, active, fields } = query;
     const key = sort?.key ?? (q === undefined ? 'id' : 'count');
     const inputs: Input[] = [() => this.#orders.version(key)];
-    if (isFilteredByCount(query) || query.fields?.includes('count') === true)
-      inputs.push(() => this.#orders.version('count'));
+    if (active !== undefined || fields?.includes('count')) inputs.push(() => this.#orders.version('count'));
     if (q !== undefined)
       inputs.push(
         () => this.search.version,

@@ -73,8 +73,6 @@ export function refuse(message: string): never {
 interface Filter<V> extends ListParameter<V> {
   /** Returns a test whether a bot passes the filter with this value. */
   readonly matches: (value: V, counts: ReadonlyCounts) => (bot: IndexedBot) => boolean;
-  /** Whether a new count may change the result for a bot. */
-  readonly isByCount?: true;
 }
 
 /**
@@ -118,7 +116,7 @@ export const filters = {
     description: 'Bots with a page in this language. Without it, all.',
     schema: { $ref: 'definitions.schema.json#/$defs/locale' },
   }),
-  /** The number of days, up to now, in which a count must have been posted. */
+  /** The number of days, up to now, in which a count must have been posted: the only filter by count. */
   active: filter<number>({
     parse: ([text], { inactiveDays }) => {
       const known = [...new Set([daysPerWeek, 30, inactiveDays])];
@@ -134,7 +132,6 @@ export const filters = {
       const since = Date.now() - days * msPerDay;
       return ({ id }) => (counts.reportedAt(id) ?? 0) >= since;
     },
-    isByCount: true,
     description:
       'Bots that posted a count in this time. It is `7d`, `30d`, or as many days as the settings of the list say. Without it, all.',
     schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}d$', examples: ['7d'] },
@@ -259,21 +256,13 @@ export function createCheck(
   { ids, ...values }: FilterValues & Pick<ListQuery, 'ids'>,
   counts: ReadonlyCounts,
 ): ((bot: IndexedBot) => boolean) | undefined {
-  const checks = listActive(values).map(([{ matches }, value]) => matches(value, counts));
+  const checks = Object.entries(filters).flatMap(([name, entry]) => {
+    const value = values[name as keyof FilterValues];
+    return value === undefined ? [] : (entry as Filter<unknown>).matches(value, counts);
+  });
   const wanted = ids && new Set(ids);
   if (wanted) checks.push(({ id }) => wanted.has(id));
   return checks.length === 0 ? undefined : (bot) => checks.every((check) => check(bot));
-}
-
-/** Whether a new count may add a bot to a list with these filters, or remove it. */
-export function isFilteredByCount(values: FilterValues): boolean {
-  return listActive(values).some(([{ isByCount }]) => isByCount);
-}
-
-function listActive(values: FilterValues): (readonly [Filter<unknown>, unknown])[] {
-  return Object.entries(filters)
-    .map(([name, entry]) => [entry as Filter<unknown>, values[name as keyof FilterValues]] as const)
-    .filter(([, value]) => value !== undefined);
 }
 
 function filter<V>(entry: Filter<V>): Filter<V> {
