@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { BotListElement, BotRecord, CachedImages, MainPage, Translation } from '../../schemas/types.ts';
+import type { KeyOrder } from '../lib/json.ts';
 import type { BotId } from './id.ts';
 import type { Locale } from './locale.ts';
-import { readSchema, resolveProperties, type SchemaDocument } from './schemas.ts';
+import { readKeyOrder, readSchema } from './schemas.ts';
 
 /** A main page's front matter with the schema's defaults; derived values may be missing. */
 export type FilledMainPage = MainPage &
@@ -53,20 +54,13 @@ function deriveRandom(id: BotId): number {
   return createHash('sha256').update(id).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 
-/** The keys of an object in their order, each with those of its value. */
-type Keys = readonly (readonly [key: string, within: Keys])[];
+const recordKeys = readKeyOrder(readSchema('record'));
 
-const recordKeys = readKeys(readSchema('record'));
-
-function readKeys(schema: SchemaDocument): Keys {
-  return Object.entries(resolveProperties(schema)).map(([key, value]) => [key, readKeys(value)]);
-}
-
-function pickKeys(values: object, keys: Keys): Record<string, unknown> {
+function pickKeys(values: object, keys: KeyOrder): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const [key, within] of keys) {
     const value = (values as Readonly<Record<string, object | undefined>>)[key];
-    picked[key] = value === undefined || within.length === 0 ? value : pickKeys(value, within);
+    picked[key] = value === undefined || within.size === 0 ? value : pickKeys(value, within);
   }
   return picked;
 }
