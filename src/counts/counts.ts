@@ -66,22 +66,26 @@ export function openCounts({ config, repositoryOpener, branch, onEdited, log }: 
     reportedAt: (id: BotId) => state.reportedAt(id),
     growth: (id: BotId) => countHistory.growth(id),
   };
-  const close = async (): Promise<void> => {
-    await countHistory.close();
-    await state.close();
+  return {
+    state,
+    countHistory,
+    counts,
+    setEditedTimes: async (...what) => await setEditedTimes(state, ...what),
+    health: () => {
+      const failures = new Set(state.failures().map(({ message }) => message));
+      const faults = [...failures, ...state.clockFaults(), ...countHistory.faults()];
+      return { state: { ready: state.isLoaded, faults } };
+    },
+    start: async () => {
+      countHistory.start();
+      // The first visitor sees the complete front page.
+      if (config.demo) await countHistory.isRead('recent');
+    },
+    close: async () => {
+      await countHistory.close();
+      await state.close();
+    },
   };
-  const setTimes: OpenCounts['setEditedTimes'] = async (...what) => await setEditedTimes(state, ...what);
-  const start = async (): Promise<void> => {
-    countHistory.start();
-    // The first visitor sees the complete front page.
-    if (config.demo) await countHistory.isRead('recent');
-  };
-  const health = (): Health => {
-    const failures = new Set(state.failures().map(({ message }) => message));
-    const faults = [...failures, ...state.clockFaults(), ...countHistory.faults()];
-    return { state: { ready: state.isLoaded, faults } };
-  };
-  return { state, countHistory, counts, setEditedTimes: setTimes, health, start, close };
 }
 
 /**

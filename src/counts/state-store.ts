@@ -64,12 +64,7 @@ export class StateStore implements CurrentCounts {
     this.#state = this.#committed.state;
     if (onEdited) this.#state.onEdited = onEdited;
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
-    this.#checkpointer = new Checkpointer({
-      journal: this.#journal,
-      committed: this.#committed,
-      seconds: stateSeconds,
-      log,
-    });
+    this.#checkpointer = new Checkpointer(this.#journal, this.#committed, stateSeconds, log);
   }
 
   /**
@@ -260,20 +255,14 @@ function createUnavailableError(message: string, error: unknown): BotshelfError 
   return isUnavailable(error) ? error : new BotshelfError('write-failed', message, { cause: error });
 }
 
-interface CheckpointerOptions {
-  readonly journal: Journal;
-  readonly committed: CommittedState;
-  /** Minimum seconds between checkpoints. */
-  readonly seconds: number;
-  readonly log: Log;
-}
-
 /**
  * Checkpoints the journal: commits the latest count of each bot to the state ref, many in one commit, then deletes the
  * journal's segments. A checkpoint that fails loses nothing: the segments stay, and the next one commits all of it.
  */
 class Checkpointer {
-  readonly #options: CheckpointerOptions;
+  readonly #journal: Journal;
+  readonly #committed: CommittedState;
+  readonly #minSeconds: number;
   readonly #failures: FailureLog;
   readonly #queue = new SerialQueue();
   /** The bots whose counts are not committed yet. */
@@ -285,10 +274,13 @@ class Checkpointer {
   #failuresInRow = 0;
   #stopped = false;
 
-  constructor(options: CheckpointerOptions) {
-    this.#options = options;
+  /** @param minSeconds between checkpoints */
+  constructor(journal: Journal, committed: CommittedState, minSeconds: number, log: Log) {
+    this.#journal = journal;
+    this.#committed = committed;
+    this.#minSeconds = minSeconds;
     this.#failures = new FailureLog({
-      log: options.log,
+      log,
       failed: (message) =>
         `could not commit counts to Git: ${message}; they are safe in the journal, retrying within a minute`,
       ended: 'counts are committed to Git again',
@@ -311,11 +303,10 @@ class Checkpointer {
     this.schedule();
   }
 
-  /** Schedules a checkpoint: immediately if the last one began more than `seconds` ago, else after that time. */
+  /** Schedules a checkpoint: immediately if the last one began more than `minSeconds` ago, else after that time. */
   schedule(): void {
     if (this.#timer !== undefined || this.#queue.size > 0 || this.#stopped) return;
-    const { seconds } = this.#options;
-    const dueIn = this.#startedAt + seconds * 1000 - performance.now();
+    const dueIn = this.#startedAt + this.#minSeconds * 1000 - performance.now();
     const delay =
       this.#failuresInRow > 0 ? computeBackoff(this.#failuresInRow, 1000, 60_000) : Math.max(0, dueIn);
     this.#timer = setTimeout(() => {
@@ -354,18 +345,17 @@ class Checkpointer {
   }
 
   async #commitJournal(): Promise<void> {
-    const { journal, committed } = this.#options;
     this.#startedAt = performance.now();
     let bots: StateChange = new Map();
     try {
-      const segments = await journal.seal();
+      const segments = await this.#journal.seal();
       bots = this.#uncommitted;
       this.#uncommitted = new Map();
       if (bots.size === 0 && segments.length === 0) return;
       failpoint('checkpoint.before-commit');
-      await committed.commit(() => bots, `Count ${formatCount(bots.size, 'bot')}`);
+      await this.#committed.commit(() => bots, `Count ${formatCount(bots.size, 'bot')}`);
       failpoint('checkpoint.after-commit');
-      await journal.remove(segments);
+      await this.#journal.remove(segments);
       failpoint('checkpoint.after-remove');
     } catch (error) {
       for (const id of bots.keys()) this.#uncommitted.set(id, asInMemory);
