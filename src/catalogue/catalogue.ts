@@ -116,10 +116,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
     changes,
     feed,
     cache,
-    health: () => {
-      const { ready, watcherFault, folderFault } = catalogue.status;
-      return { catalogue: { ready, faults: listFaults(watcherFault, folderFault) } };
-    },
+    health: () => ({ catalogue: { ready: catalogue.isReady, faults: catalogue.faults } }),
     serveEdited: (id) => void (catalogue.isReady ? serveNow(id) : early.add(id)),
     load: async () => {
       await feed.begin();
@@ -246,16 +243,6 @@ export interface CatalogueOptions extends Omit<BotMirrorOptions, 'store' | 'limi
   readonly blockedCopy?: string;
 }
 
-/** The state of a catalogue for operators; a fault is one sentence, or null. */
-interface CatalogueStatus {
-  /** Whether every file has been compared or read since the start. */
-  readonly ready: boolean;
-  /** Why the watcher does not work; until it does, only rounds over all folders find changes. */
-  readonly watcherFault: string | null;
-  /** Why folders cannot be read; their last known bots are still served. */
-  readonly folderFault: string | null;
-}
-
 /**
  * The files of a catalogue in memory. A mirror for each kind of file keeps them in sync with the disk: bots, profiles,
  * collections, settings and the block list.
@@ -312,17 +299,17 @@ export class Catalogue {
     this.#committed = this.#mirrors.filter((mirror) => mirror !== blocked || blockedFile === null);
   }
 
+  /** Whether every file has been compared or read since the start. */
   get isReady(): boolean {
     return this.#ready;
   }
 
-  get status(): CatalogueStatus {
-    const faults = this.#mirrors.flatMap(({ fault }) => fault ?? []);
-    return {
-      ready: this.#ready,
-      watcherFault: this.bots.watcherFault,
-      folderFault: faults.length > 0 ? faults.join('; ') : null,
-    };
+  /**
+   * Why the watcher does not work, in a sentence: until it does, only rounds over all folders find changes. Then for each
+   * folder that cannot be read why it cannot: its last known files are still served.
+   */
+  get faults(): string[] {
+    return listFaults(this.bots.watcherFault, ...this.#mirrors.map(({ fault }) => fault));
   }
 
   /**

@@ -21,8 +21,7 @@ describe('a catalogue that may not watch any folder', () => {
     const module = fileURLToPath(new URL('../../../support/print-catalogue.js', import.meta.url));
     const started = runWithoutWatches(module, [root, '3']);
     program = started;
-    const state = (): { names: string[]; ready: boolean; watcherFault: string | null } =>
-      JSON.parse(started.lastLine());
+    const state = (): { names: string[]; watcherFault: string | null } => JSON.parse(started.lastLine());
 
     await eventually(() => match(state().watcherFault ?? '', /^the limit of inotify .* is reached: raise /));
     deepStrictEqual(state().names, ['Seven', 'Old'], started.way);
