@@ -231,14 +231,11 @@ interface CountHistoryOptions {
  */
 export class CountHistory {
   readonly #options: CountHistoryOptions;
-  readonly #now: () => number;
   #days = new CountSeries();
   /** The count of each bot on the day that growth compares with. */
   #before: ReadonlyMap<BotId, number> = new Map();
   readonly #stop = new AbortController();
-  #isRecentRead = false;
-  #isComplete = false;
-  /** The folder of days that was read last, and the day of that read. */
+  /** The folder of days that was read last as a whole, and the day of that read. */
   #read: string | undefined;
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -251,7 +248,6 @@ export class CountHistory {
 
   constructor(options: CountHistoryOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
   }
 
   /** Grows with each part of the counts over time that is read. */
@@ -264,7 +260,7 @@ export class CountHistory {
    * most.
    */
   async isRead(days: 'all' | 'recent'): Promise<boolean> {
-    const isRead = (): boolean => (days === 'all' ? this.#isComplete : this.#isRecentRead);
+    const isRead = (): boolean => (days === 'all' ? this.#read !== undefined : this.#version > 0);
     if (!isRead() && this.#running)
       await Promise.race([this.#running, sleep(readTimeoutMs, undefined, { ref: false })]);
     return isRead();
@@ -307,11 +303,9 @@ export class CountHistory {
       this.#version++;
     };
     try {
-      if (!this.#isComplete) await readInto(new CountSeries(), files.slice(-recentDays));
-      this.#isRecentRead = true;
+      if (this.#read === undefined) await readInto(new CountSeries(), files.slice(-recentDays));
       if (recentOnly) return;
-      await readInto(this.#isComplete ? this.#days : new CountSeries(), files);
-      this.#isComplete = true;
+      await readInto(this.#read === undefined ? new CountSeries() : this.#days, files);
       this.#read = read;
     } finally {
       objects.close();
@@ -360,7 +354,7 @@ export class CountHistory {
 
   /** Today, which is not over. */
   present(): number {
-    return toDay(this.#now());
+    return toDay(this.#options.now?.() ?? Date.now());
   }
 
   /** The day of a bot's first count, or undefined. */
