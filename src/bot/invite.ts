@@ -244,17 +244,11 @@ export function readInvite(invite: string): InvitePermissions | undefined {
   return { permissions, scopes, commands, joins, fullControl };
 }
 
-/** A permission that some of several invite links ask for, and whether each link does. */
-interface AlignedPermission {
-  readonly name: Permission;
-  readonly asked: readonly boolean[];
-}
-
 /**
- * Returns the documented permissions that any of these invite links asks for, those with the most power first. Administrator
- * stands for all of them.
+ * Returns the documented permissions that any of these invite links asks for, those with the most power first, and
+ * whether each link does. Administrator stands for all of them.
  */
-export function alignPermissions(invites: readonly string[]): AlignedPermission[] {
+export function alignPermissions(invites: readonly string[]): { name: Permission; asked: boolean[] }[] {
   let left = invites.map(readPermissions).reduce((all, set) => all | set, 0n);
   const sets = invites.map((invite) => (asksForAdministrator(invite) ? -1n : readPermissions(invite)));
   return names.flatMap((name) => {

@@ -24,7 +24,8 @@ export interface PackedIndex {
 
 /** Collects postings, as in `postings.ts`: the bot, field and place of each use of a word. They are added in order of the bots' numbers, then fields and places. */
 export class PostingsBuilder {
-  readonly #words = new Map<string, CollectedWord>();
+  /** `languages` has those in which the word is used, as bits. */
+  readonly #words = new Map<string, { languages: number; readonly postings: number[] }>();
   readonly #shares: number[] = [];
   readonly #maxPostings: number;
 
@@ -71,12 +72,6 @@ export class PostingsBuilder {
 
 /** Maximum number of postings of a word per bot: in all its texts, or in all its pages. */
 const maxTimes = 6;
-
-interface CollectedWord {
-  /** The languages in which the word is used, as bits. */
-  languages: number;
-  readonly postings: number[];
-}
 
 /** The postings of a word that matches a word of the query, and how well it fits: 1 for the word itself. */
 export interface Expansion {
