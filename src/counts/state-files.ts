@@ -89,18 +89,8 @@ export function createRefusal(commit: string, reason: string): BotshelfError {
   return new BotshelfError('state-refused', message);
 }
 
-interface SizedFile extends StateFile {
-  readonly kind: ReturnType<typeof toKind>;
-  /** Undefined for a file that is missing. */
-  readonly bytes: number | undefined;
-}
-
-/** Lists the entries of a tree that match these patterns, level by level; other folders are not read. */
-async function listSizes(
-  repository: Repository,
-  commit: string,
-  names: readonly RegExp[],
-): Promise<SizedFile[]> {
+/** Lists the entries of a tree that match these patterns, as findEntries does. `bytes` is undefined for a missing file. */
+async function listSizes(repository: Repository, commit: string, names: readonly RegExp[]) {
   const entries = [...(await findEntries(repository, commit, names))];
   if (entries.length === 0) return [];
   const input = entries.map(([, { id }]) => `${id}\n`).join('');
@@ -113,6 +103,7 @@ async function listSizes(
   }));
 }
 
+/** Finds the entries of a tree that match these patterns, level by level; other folders are not read. */
 async function findEntries(
   { objects, hash }: Repository,
   commit: string,

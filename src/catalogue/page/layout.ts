@@ -30,12 +30,6 @@ export function isPage<T extends Pick<FilePlace, 'locale'>>(file: T): file is T 
   return file.locale !== commandsPart;
 }
 
-/** The reason why a path cannot be a file of a bot. */
-interface PlaceFault {
-  readonly rule: 'stray-file' | 'wrong-folder' | 'wrong-locale';
-  readonly message: string;
-}
-
 /**
  * Returns the folder of a bot's files: `312` for 190519304972663312. The last digits spread bots evenly; the first are
  * nearly equal in all snowflakes.
@@ -62,7 +56,7 @@ export function isFolderName(name: string): boolean {
 export const strayMessage = `this is not the page of a bot: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
 
 /** Returns the place of the file `name` in `bots/<folder>/`, or the fault of its path. */
-export function parsePlace(folder: string, name: string): FilePlace | PlaceFault {
+export function parsePlace(folder: string, name: string): FilePlace | Pick<Fault, 'rule' | 'message'> {
   const [, digits = '', tag] =
     /^([0-9]{1,20})\.(?:([A-Za-z0-9-]{1,35})\.md|commands\.json)$/.exec(name) ?? [];
   const id = parseBotId(digits);
