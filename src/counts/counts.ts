@@ -157,10 +157,7 @@ export async function setEditedTimes(
 }
 
 /** Returns the bots that a commit names if a service made it, and whether it is a merge. */
-async function readServiceCommit(
-  { objects }: Repository,
-  commit: string,
-): Promise<{ readonly own: ReadonlySet<string>; readonly isMerge: boolean }> {
+async function readServiceCommit({ objects }: Repository, commit: string) {
   const text = (await objects.readOne(commit))?.content.toString() ?? '';
   const [, author, committer] = /^author (.*)\ncommitter (.*)$/m.exec(text) ?? [];
   const named = author === committer ? text.matchAll(/^Bot: (\d+)$/gm) : [];

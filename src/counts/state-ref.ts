@@ -362,10 +362,7 @@ async function readState(repository: Repository, known: string | undefined): Pro
   };
 }
 
-async function* readShards(
-  { objects }: Repository,
-  files: readonly StateFile[],
-): AsyncGenerator<readonly [path: string, content: Buffer]> {
+async function* readShards({ objects }: Repository, files: readonly StateFile[]): StateTree['shards'] {
   for (const some of splitIntoParts(files, shardsPerRead)) {
     const contents = await readStateFiles(
       objects,

@@ -279,7 +279,7 @@ export async function* listChangedBots(
       (after === undefined || folder >= folderOf(after)) &&
       wanted?.has(folder) !== false,
   );
-  for await (const [folder, files, newFiles] of readFolders(repository, folders, before, now)) {
+  for await (const { folder, files, newFiles } of readFolders(repository, folders, before, now)) {
     const bots = new Map<BotId, PageBlobs[]>();
     for (const name of listDifferent(files, newFiles)) {
       const place = parsePlace(folder, name);
@@ -301,20 +301,17 @@ export async function* listChangedBots(
 
 type Tree = ReadonlyMap<string, TreeEntry>;
 
+const noEntries: Tree = new Map();
+
 /** Yields each folder as it was before and as it is now. */
-async function* readFolders(
-  repository: Repository,
-  folders: readonly string[],
-  before: Tree,
-  now: Tree,
-): AsyncGenerator<[folder: string, before: Tree, now: Tree]> {
+async function* readFolders(repository: Repository, folders: readonly string[], before: Tree, now: Tree) {
   for (const some of splitIntoParts(folders, foldersAtATime)) {
     const trees = await readTrees(
       repository,
       some.flatMap((folder) => [before.get(folder), now.get(folder)]),
     );
     for (const [i, folder] of some.entries())
-      yield [folder, trees[2 * i] ?? new Map(), trees[2 * i + 1] ?? new Map()];
+      yield { folder, files: trees[2 * i] ?? noEntries, newFiles: trees[2 * i + 1] ?? noEntries };
   }
 }
 
@@ -324,7 +321,7 @@ const foldersAtATime = 16;
 async function readTop(repository: Repository, commit: string | null): Promise<Tree> {
   const path = repository.prefix + botsFolder;
   const entry = (await findTreeEntries(repository, commit, [path])).get(path);
-  return (await readTrees(repository, [entry]))[0] ?? new Map();
+  return (await readTrees(repository, [entry]))[0] ?? noEntries;
 }
 
 /**

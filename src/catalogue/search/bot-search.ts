@@ -139,10 +139,7 @@ function isMerged(before: IndexSegment, segment: IndexSegment): boolean {
 }
 
 /** Returns the bots that are only in the second list, and the ids of bots that are only in the first. */
-function diffBots(
-  before: readonly IndexedBot[],
-  after: readonly IndexedBot[],
-): { changed: IndexedBot[]; removed: BotId[] } {
+function diffBots(before: readonly IndexedBot[], after: readonly IndexedBot[]) {
   const changed: IndexedBot[] = [];
   const removed: BotId[] = [];
   for (let [i, j] = [0, 0]; i < before.length || j < after.length;) {
