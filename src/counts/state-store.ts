@@ -1,5 +1,5 @@
 import { countTimeAfter, maxEditedLeadMs, msPerHour, toClockTime } from '../bot/clock.ts';
-import type { CurrentCounts } from '../bot/counts.ts';
+import type { Counts } from '../bot/counts.ts';
 import { isUnavailable, stopping } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
@@ -32,7 +32,7 @@ export interface StateStoreOptions {
  * ref. A write that has resolved is durable. One process uses a journal; other processes may commit to the ref at the
  * same time.
  */
-export class StateStore implements CurrentCounts {
+export class StateStore implements Omit<Counts, 'growth'> {
   readonly #state: State;
   readonly #committed: CommittedState;
   readonly #journal: Journal;
