@@ -114,11 +114,8 @@ export class WordIndex {
 
   /** Returns the postings of a word as typed; in a script without spaces, of all its letters together. */
   findWord({ text, unspaced }: Word): Uint32Array {
-    return unspaced ? this.#findUnspaced(text) : this.find(text);
-  }
-
-  #findUnspaced(word: string): Uint32Array {
-    const [first = '', ...others] = listLetterPairs(word);
+    if (!unspaced) return this.find(text);
+    const [first = '', ...others] = listLetterPairs(text);
     let found = Array.from(first).length === 1 ? this.findBeginning(first).toSorted() : this.find(first);
     for (const [i, pair] of others.entries()) found = findFollowed(found, this.find(pair), i + 1);
     return found;
