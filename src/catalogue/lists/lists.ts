@@ -106,21 +106,25 @@ export class Lists {
   }
 
   /**
-   * Returns the first page of each query, in one pass over the bots. The queries differ only in their filters.
+   * Returns the first page of each query; of a search, after one search. The queries differ only in their filters.
    * @throws {BotshelfError} queue-full
    */
   async firstPages(queries: readonly ListQuery[], client = ''): Promise<PageOfBots[]> {
-    const [query] = queries;
-    if (query === undefined) return [];
-    return await this.#run(client, query, async () => {
-      if (query.q === undefined) return await this.#pick(queries, 0);
-      const slice = new TimeSlice();
-      return await this.search.search(query.q, slice, async (found) => {
-        const pages: PageOfBots[] = [];
-        for (const each of queries) pages.push(await this.#choose(found, each, slice));
-        return pages;
-      });
-    });
+    const pages: PageOfBots[] = [];
+    const [{ q } = {}] = queries;
+    if (q === undefined) {
+      for (const query of queries) {
+        const pick = async (): Promise<PageOfBots> => await this.#pick(query, 0, query.limit ?? Infinity);
+        pages.push(await this.#run(client, query, pick));
+      }
+      return pages;
+    }
+    const slice = new TimeSlice();
+    const choose = async (found: Found): Promise<void> => {
+      for (const query of queries) pages.push(await this.#choose(found, query, slice));
+    };
+    await this.#run(client, { q }, async () => await this.search.search(q, slice, choose));
+    return pages;
   }
 
   /**
@@ -236,54 +240,37 @@ export class Lists {
   async #cutPicked(query: ListQuery, start: number): Promise<PageOfBots> {
     const { after: _after, limit = Infinity, ...whole } = query;
     const end = Math.ceil((start + limit) / pickedTogether) * pickedTogether;
-    const pick = async (from: number, count: number): Promise<PageOfBots> =>
-      (await this.#pick([{ ...whole, limit: count }], from))[0] as PageOfBots;
-    if (end > maxPicked) return await pick(start, limit);
+    if (end > maxPicked) return await this.#pick(whole, start, start + limit);
     const key = `picked ${end} ${JSON.stringify(whole)}`;
     const keeping = { inputs: this.#inputsOf(whole), isExact: true };
-    const together = async (): Promise<PageOfBots> => await pick(0, end);
-    const { current: _current, ...picked } = await this.#cache.get(key, together, keeping);
+    const pick = async (): Promise<PageOfBots> => await this.#pick(whole, 0, end);
+    const { current: _current, ...picked } = await this.#cache.get(key, pick, keeping);
     return { ...picked, bots: picked.bots.slice(start, start + limit) };
   }
 
   /**
-   * Picks the page of each query in one pass over all bots, which is faster than sorting them. Bots for a page far
+   * Picks the bots between two places of a list in one pass over all bots, which is faster than sorting them. Bots far
    * down a list are sorted instead.
    */
-  async #pick(queries: readonly ListQuery[], start: number): Promise<PageOfBots[]> {
-    const [{ category: _category, sort = byId, limit = Infinity, ...others } = {}] = queries;
-    const isFar = queries.length === 1 && start + limit > maxPicked;
-    const all = isFar ? (await this.#filter({ ...others, sort })).bots : await this.#candidates(queries);
-    // Later ids are newer: from that end, few bots displace picked ones.
-    const bots = sort.descending && !isFar ? all.toReversed() : all;
-    const picked = queries.map((query) => this.#startPage(query, start));
-    await forEachInSlices(bots, (bot) => {
-      for (const { add } of picked) add(bot);
-    });
-    return picked.map(({ page }) => page());
-  }
-
-  /** Returns a builder of one page of a query. Bots are added by id, in the direction of the query's order. */
-  #startPage(
-    { category, limit = Infinity, sort = byId, ...query }: ListQuery,
-    start: number,
-  ): { readonly add: (bot: IndexedBot) => void; readonly page: () => PageOfBots } {
+  async #pick({ category, ...query }: ListQuery, start: number, end: number): Promise<PageOfBots> {
+    const { key, descending } = query.sort ?? byId;
+    const isFar = end > maxPicked;
+    const few = isFar ? (await this.#filter(query)).bots : await this.#listFew({ author: query.author });
+    const all = few ?? (await this.#bots.sorted());
     const check = createCheck(query, this.#counts);
-    const first = keepFirst(this.#orders.valueOf(sort.key), sort.descending, start + limit);
+    const first = keepFirst(this.#orders.valueOf(key), descending, end);
     const categories = new Map<Category, number>();
     let total = 0;
-    const add = (bot: IndexedBot): void => {
+    // Later ids are newer: from that end, few bots displace picked ones.
+    await forEachInSlices(descending && !isFar ? all.toReversed() : all, (bot) => {
       if (check?.(bot) === false) return;
       increase(categories, bot.facts.category);
       if (category?.includes(bot.facts.category) === false) return;
       total++;
       first.add(bot);
-    };
-    const page = (): PageOfBots => {
-      const bots = first.sorted.slice(start).map(({ bot }) => bot);
-      return { ...noSearch, bots, total, next: undefined, categories };
-    };
-    return { add, page };
+    });
+    const bots = first.sorted.slice(start).map(({ bot }) => bot);
+    return { ...noSearch, bots, total, next: undefined, categories };
   }
 
   /** Returns the bots that pass the filters of a query, in its order. Cached: all pages are slices of this list. */
@@ -299,13 +286,6 @@ export class Lists {
     };
     const keeping = { inputs: this.#inputsOf(wanted), isExact: true };
     return await this.#cache.get(`filtered ${JSON.stringify(wanted)}`, filter, keeping);
-  }
-
-  /** Returns bots by id that include all bots these queries select. */
-  async #candidates(queries: readonly ListQuery[]): Promise<readonly IndexedBot[]> {
-    const [{ author } = {}] = queries;
-    const few = queries.every((query) => query.author === author) && (await this.#listFew({ author }));
-    return few || (await this.#bots.sorted());
   }
 
   /**
