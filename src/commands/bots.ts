@@ -83,7 +83,7 @@ async function fetchCounts({ config, repositoryOpener, committed }: CatalogueOnD
   } catch (error) {
     throw new UserError(`the counts cannot be read (${messageOf(error)}): ${advice}`);
   }
-  const times = Array.from(committed.state.entries(), ([, { count }]) => toClockTime(count?.at ?? 0));
+  const times = Array.from(committed.state.bots, ([, { count }]) => toClockTime(count?.at ?? 0));
   const last = times.reduce((a, b) => Math.max(a, b), 0);
   if (last === 0)
     throw new UserError(`no bot has a count ${address === null ? `here: ${advice}` : `here or at ${shown}`}`);

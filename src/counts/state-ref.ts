@@ -118,7 +118,7 @@ export class CommittedState {
 
   /** Merges a count of this process into memory. Its day's file includes it even if it is replaced before a commit. */
   addCount(id: BotId, count: Count): void {
-    const known = this.state.count(id);
+    const { count: known } = this.state.get(id);
     if (known && toDay(known.at) >= this.#lastDay) this.#dayCounts.add(id, known);
     this.#dayCounts.add(id, count);
     this.state.merge(id, { count });
@@ -195,7 +195,7 @@ export class CommittedState {
       const day = count === undefined ? end : toDay(count.at);
       if (count && day >= this.#lastDay && day < end) this.#dayCounts.add(id, count);
     };
-    await forEachInSlices(this.state.entries(), add, 'service');
+    await forEachInSlices(this.state.bots, add, 'service');
   }
 
   async #read(): Promise<void> {
@@ -220,21 +220,21 @@ export class CommittedState {
     let unknown = 0;
     const add = (id: BotId, botState: BotState): void => {
       const known = bots.get(id);
-      if (known === undefined && !this.state.has(id)) unknown++;
+      if (known === undefined && !this.state.bots.has(id)) unknown++;
       bots.set(id, known === undefined ? botState : mergeBotStates(known, botState));
     };
     const skipped = new SkippedLines();
     const slice = new TimeSlice('service');
     for await (const [path, content] of shards) {
       await readShard(path, content, slice, add, (fault) => skipped.add(fault));
-      if (this.state.size + unknown > maxBots)
+      if (this.state.bots.size + unknown > maxBots)
         throw createRefusal(String(commit), `it has more than ${maxBots} bots`);
     }
     for (const { path: file, line, message } of skipped.first)
       this.#log.warn({ file, line }, `${file}:${line} of the state ref is skipped: ${message}`);
     if (skipped.more > 0) this.#log.warn({}, `${skipped.more} more lines of the state ref are skipped`);
     const merge = ([id, botState]: readonly [BotId, BotState]): void => {
-      const known = this.state.count(id);
+      const { count: known } = this.state.get(id);
       // A count that is not committed yet has replaced it.
       if (known && botState.count && botState.count.at < known.at) this.#dayCounts.add(id, botState.count);
       this.state.merge(id, botState);

@@ -93,12 +93,12 @@ export class StateStore implements Omit<Counts, 'growth'> {
 
   /** A bot's latest count; undefined without one. */
   count(id: BotId): number | undefined {
-    return this.#state.count(id)?.value;
+    return this.#state.get(id).count?.value;
   }
 
   /** A bot's latest count and the time it was written; undefined without one. */
   latest(id: BotId): Count | undefined {
-    const count = this.#state.count(id);
+    const { count } = this.#state.get(id);
     return count && { value: count.value, at: toClockTime(count.at) };
   }
 
@@ -109,7 +109,7 @@ export class StateStore implements Omit<Counts, 'growth'> {
 
   /** Returns when a commit last changed the bot; undefined if that is not known, or a clock was more than a day ahead. */
   edited(id: BotId): number | undefined {
-    const edited = this.#state.edited(id);
+    const { edited } = this.#state.get(id);
     return edited !== undefined && edited <= Date.now() + maxEditedLeadMs ? edited : undefined;
   }
 
@@ -157,7 +157,7 @@ export class StateStore implements Omit<Counts, 'growth'> {
   async setCount(id: BotId, count: number): Promise<void> {
     if (this.#closed !== undefined) throw new BotshelfError('unavailable', this.#closed);
     const pending = this.#pending.get(id);
-    const known = this.#state.count(id);
+    const { count: known } = this.#state.get(id);
     // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
     const isKnown = known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= msPerHour;
     if (isKnown && !this.#isShared && pending === undefined && !this.#journal.mayHoldRefused) {

@@ -206,15 +206,8 @@ export class State {
     return this.#version;
   }
 
-  get size(): number {
-    return this.#bots.size;
-  }
-
-  has(id: BotId): boolean {
-    return this.#bots.has(id);
-  }
-
-  entries(): Iterable<readonly [id: BotId, botState: BotState]> {
+  /** The state of each bot that has one. */
+  get bots(): ReadonlyMap<BotId, BotState> {
     return this.#bots;
   }
 
@@ -223,16 +216,8 @@ export class State {
     return this.#bots.get(id) ?? none;
   }
 
-  count(id: BotId): Count | undefined {
-    return this.#bots.get(id)?.count;
-  }
-
   token(id: BotId): TokenState | undefined {
     return this.#bots.get(id)?.token;
-  }
-
-  edited(id: BotId): number | undefined {
-    return this.#bots.get(id)?.edited;
   }
 
   hasToken(id: BotId): boolean {
@@ -261,7 +246,7 @@ export class State {
   /** Returns a bot whose count is from a clock that is ahead of this machine's, or undefined. */
   findAhead(): BotId | undefined {
     for (const id of this.#ahead) {
-      if (isAhead(this.count(id)?.at ?? 0)) return id;
+      if (isAhead(this.get(id).count?.at ?? 0)) return id;
       this.#ahead.delete(id);
     }
     return undefined;

@@ -54,7 +54,7 @@ describe('the state', () => {
     ok(!state.merge(homer, structuredClone(state.get(homer))));
     deepStrictEqual(state.listBots(toShardNumber(homer)), [homer]);
     deepStrictEqual(state.listBots(toShardNumber(marge)), []);
-    deepStrictEqual([state.has(homer), state.has(marge)], [true, false]);
+    deepStrictEqual([state.bots.has(homer), state.bots.has(marge)], [true, false]);
   });
 
   it('finds the bot that a token belongs to, until it has another or none', () => {
