@@ -1,5 +1,5 @@
 import type { Command } from '../../schemas/types.ts';
-import { readSchema, resolveProperties, type SchemaDocument } from './schemas.ts';
+import { readSchema, resolveProperties, resolveSchema, type SchemaDocument } from './schemas.ts';
 
 /** Maximum number of JSON levels in commands. In Discord's API, the names of choices of a subcommand's option are at level 11. */
 export const maxCommandDepth = 16;
@@ -20,11 +20,16 @@ export function printCommands(commands: readonly Command[]): string {
   return `${JSON.stringify({ commands: sorted }, null, 2)}\n`;
 }
 
-const definitions = readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
 const commandList = resolveProperties(readSchema('commands'))['commands'] ?? {};
 
+interface CommandSchema {
+  readonly items?: SchemaDocument;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, SchemaDocument>>;
+}
+
 function pick(value: unknown, schema: SchemaDocument): unknown {
-  const { items, maxItems = Infinity, properties } = resolve(schema);
+  const { items, maxItems = Infinity, properties }: CommandSchema = resolveSchema(schema);
   // Entries above the maximum stay as they are: validation only checks the length then.
   if (Array.isArray(value))
     return items ? value.map((item, i) => (i < maxItems ? pick(item, items) : item)) : value;
@@ -37,15 +42,6 @@ function pick(value: unknown, schema: SchemaDocument): unknown {
   return Object.fromEntries(
     entries.filter(([key, inner]) => !isEmpty(inner) && inner !== properties?.[key]?.['default']),
   );
-}
-
-function resolve(schema: SchemaDocument): {
-  readonly items?: SchemaDocument;
-  readonly maxItems?: number;
-  readonly properties?: Readonly<Record<string, SchemaDocument>>;
-} {
-  const [, name = ''] = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref'])) ?? [];
-  return definitions[name] ?? schema;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -30,5 +30,9 @@ export interface Counts {
 /** The counts for those that only read them. */
 export type ReadonlyCounts = Omit<Counts, 'setCount'>;
 
-/** The counts for those that set them. */
-export type CurrentCounts = Omit<Counts, 'growth'>;
+/** Returns the growth of a bot; undefined for a bot on few servers, where a single server would be much. */
+export function findRankedGrowth(counts: ReadonlyCounts, id: BotId): number | undefined {
+  return (counts.count(id) ?? 0) < minRankedCount ? undefined : counts.growth(id);
+}
+
+const minRankedCount = 100;

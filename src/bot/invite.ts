@@ -121,8 +121,6 @@ interface PermissionGroup {
   readonly permissions: readonly Permission[];
 }
 
-const administratorBit = 3;
-
 /**
  * Every documented permission of Discord with its bit, those with the most power first. Two that people know as one
  * thing, such as reading and sending messages, have an entry of their own with both bits.
@@ -132,7 +130,7 @@ const table = [
     subject: 'server',
     isHarmful: true,
     bits: {
-      administrator: [administratorBit],
+      administrator: [3],
       manageServer: [5],
       manageRoles: [28],
       manageChannels: [4],
@@ -217,13 +215,17 @@ const table = [
 type KeyOf<T> = T extends unknown ? keyof T : never;
 export type Permission = KeyOf<(typeof table)[number]['bits']>;
 
-const bitsOf: ReadonlyMap<Permission, readonly number[]> = new Map(
-  table.flatMap(({ bits }) => listEntries(bits)),
-);
+/** The bits of each permission. */
+const masks = Object.fromEntries(
+  table.flatMap(({ bits }) =>
+    Object.entries<readonly number[]>(bits).map(([name, numbers]) => [
+      name,
+      numbers.reduce((mask, bit) => mask | (1n << BigInt(bit)), 0n),
+    ]),
+  ),
+) as Readonly<Record<Permission, bigint>>;
 
-function listEntries(bits: object): [Permission, readonly number[]][] {
-  return Object.entries(bits) as [Permission, readonly number[]][];
-}
+const names = Object.keys(masks) as Permission[];
 
 /**
  * Reads what an invite link asks for.
@@ -242,21 +244,15 @@ export function readInvite(invite: string): InvitePermissions | undefined {
   return { permissions, scopes, commands, joins, fullControl };
 }
 
-/** A permission that some of several invite links ask for, and whether each link does. */
-interface AlignedPermission {
-  readonly name: Permission;
-  readonly asked: readonly boolean[];
-}
-
 /**
- * Returns the documented permissions that any of these invite links asks for, those with the most power first. Administrator
- * stands for all of them.
+ * Returns the documented permissions that any of these invite links asks for, those with the most power first, and
+ * whether each link does. Administrator stands for all of them.
  */
-export function alignPermissions(invites: readonly string[]): AlignedPermission[] {
+export function alignPermissions(invites: readonly string[]): { name: Permission; asked: boolean[] }[] {
   let left = invites.map(readPermissions).reduce((all, set) => all | set, 0n);
   const sets = invites.map((invite) => (asksForAdministrator(invite) ? -1n : readPermissions(invite)));
-  return Array.from(bitsOf).flatMap(([name, numbers]) => {
-    const bits = numbers.reduce((set, bit) => set | (1n << BigInt(bit)), 0n);
+  return names.flatMap((name) => {
+    const bits = masks[name];
     // Two bits that people know as one permission are shown as one if no link has only one of them.
     const isWhole = sets.every((set) => [0n, bits].includes(set & bits));
     if ((left & bits) !== bits || !isWhole) return [];
@@ -272,14 +268,12 @@ export function asksForAdministrator(invite: string): boolean {
 
 /** Whether a bot joins with a permission by an invite link, whatever Administrator includes. */
 export function asksFor(invite: string, permission: Permission): boolean {
-  const set = readPermissions(invite);
-  return bitsOf.get(permission)?.every((bit) => hasBit(set, bit)) === true;
+  return includes(readPermissions(invite), permission);
 }
 
 /** Returns the permission of a name, ignoring case and spaces; all names if no permission has this one. */
 export function parsePermission(text: string): Permission | readonly Permission[] {
   const key = text.replaceAll(/[\s_-]/g, '').toLowerCase();
-  const names = [...bitsOf.keys()];
   return names.find((name) => name.toLowerCase() === key) ?? names;
 }
 
@@ -298,25 +292,22 @@ function hasBotJoin({ scopes }: Invite): boolean {
 }
 
 function groupPermissions(set: bigint): StatedPermissions {
-  const left = new Set(Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => hasBit(set, bit)));
+  let left = set;
   const groups = table.map(({ bits, ...group }) => ({
     ...group,
-    permissions: listEntries(bits).flatMap(([name, all]) => (takeAll(left, all) ? [name] : [])),
+    permissions: (Object.keys(bits) as Permission[]).filter((name) => {
+      if (!includes(left, name)) return false;
+      left &= ~masks[name];
+      return true;
+    }),
   }));
   return {
-    administrator: hasBit(set, administratorBit),
+    administrator: includes(set, 'administrator'),
     groups: groups.filter(({ permissions }) => permissions.length > 0),
-    unknownBits: [...left],
+    unknownBits: Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => (left >> BigInt(bit)) & 1n),
   };
 }
 
-function hasBit(set: bigint, bit: number): boolean {
-  return ((set >> BigInt(bit)) & 1n) === 1n;
-}
-
-/** Removes the bits from the set if all are in it, and returns whether they were. */
-function takeAll(set: Set<number>, bits: readonly number[]): boolean {
-  const found = bits.every((bit) => set.has(bit));
-  if (found) for (const bit of bits) set.delete(bit);
-  return found;
+function includes(set: bigint, permission: Permission): boolean {
+  return (set & masks[permission]) === masks[permission];
 }

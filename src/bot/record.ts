@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { BotListElement, BotRecord, CachedImages, MainPage, Translation } from '../../schemas/types.ts';
+import type { KeyOrder } from '../lib/json.ts';
 import type { BotId } from './id.ts';
 import type { Locale } from './locale.ts';
-import { readSchema, resolveProperties, type SchemaDocument } from './schemas.ts';
+import { readKeyOrder, readSchema } from './schemas.ts';
 
 /** A main page's front matter with the schema's defaults; derived values may be missing. */
 export type FilledMainPage = MainPage &
@@ -17,29 +18,29 @@ export interface Content extends Translation {
 export const noCachedImages: CachedImages = { avatar: null, cover: null, preview: [] };
 
 /**
- * Returns the record of a bot with the keys of its schema in their order. In `contents` the default locale is first,
- * then the others in the order of `translations`.
+ * Returns the record of a bot with the keys of its schema in their order.
+ * @param data the front matter of the main page
+ * @param contents by language, the main page first
  */
 export function assembleRecord(
   id: BotId,
-  main: { readonly locale: Locale; readonly data: FilledMainPage; readonly page: string },
-  translations: Iterable<readonly [Locale, Content]>,
+  data: FilledMainPage,
+  contents: ReadonlyMap<Locale, Content>,
   cachedImages: CachedImages = noCachedImages,
 ): BotRecord {
-  const { data, page } = main;
-  const { name, description, created, edited = created, random = deriveRandom(id) } = data;
-  const contents: BotRecord['contents'] = { [main.locale]: { description, name, page } };
-  for (const [locale, translation] of translations) contents[locale] = pickContent(translation);
-  const record = pickKeys(data, recordKeys);
-  return Object.assign(record, { id, cachedImages, contents, edited, random }) as unknown as BotRecord;
+  const { created, edited = created, random = deriveRandom(id) } = data;
+  const texts = Array.from(contents, ([locale, { description, name, page }]) => {
+    return [locale, { description, name, page }] as const;
+  });
+  const others = { id, cachedImages, contents: Object.fromEntries(texts), edited, random };
+  return Object.assign(pickKeys(data, recordKeys), others) as unknown as BotRecord;
 }
 
 /** Returns the record without its pages, as lists have it. */
 export function listElement(record: BotRecord): BotListElement {
   const contents: BotListElement['contents'] = {};
-  for (const [locale, { description, name }] of Object.entries(record.contents)) {
+  for (const [locale, { description, name }] of Object.entries(record.contents))
     contents[locale] = { description, name };
-  }
   return { ...record, contents };
 }
 
@@ -53,24 +54,13 @@ function deriveRandom(id: BotId): number {
   return createHash('sha256').update(id).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 
-function pickContent({ description, name, page }: Content): BotRecord['contents'][string] {
-  return { description, name, page };
-}
+const recordKeys = readKeyOrder(readSchema('record'));
 
-/** The keys of an object in their order, each with those of its value. */
-type Keys = readonly (readonly [key: string, within: Keys])[];
-
-const recordKeys = readKeys(readSchema('record'));
-
-function readKeys(schema: SchemaDocument): Keys {
-  return Object.entries(resolveProperties(schema)).map(([key, value]) => [key, readKeys(value)]);
-}
-
-function pickKeys(values: object, keys: Keys): Record<string, unknown> {
+function pickKeys(values: object, keys: KeyOrder): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const [key, within] of keys) {
     const value = (values as Readonly<Record<string, object | undefined>>)[key];
-    picked[key] = value === undefined || within.length === 0 ? value : pickKeys(value, within);
+    picked[key] = value === undefined || within.size === 0 ? value : pickKeys(value, within);
   }
   return picked;
 }

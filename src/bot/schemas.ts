@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Category } from '../../schemas/types.ts';
+import type { KeyOrder } from '../lib/json.ts';
 
 /** The schemas, the single source of every rule on a bot's shape: files in `schemas/`, and what is derived from them. */
 export const schemaNames = [
@@ -65,12 +66,21 @@ export const defaultCategories: readonly Category[] = [
   'other',
 ];
 
+/** Returns the definition that a schema refers to, or else the schema itself. */
+export function resolveSchema(schema: SchemaDocument): SchemaDocument {
+  const [, name = ''] = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref'])) ?? [];
+  definitions ??= readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
+  return definitions[name] ?? schema;
+}
+
 /** Returns the schemas of an object's keys, from the object's schema or the definition that it refers to. */
 export function resolveProperties(schema: SchemaDocument): Readonly<Record<string, SchemaDocument>> {
-  const reference = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
-  definitions ??= readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
-  const target = reference === undefined ? schema : (definitions[reference] ?? {});
-  return (target['properties'] ?? {}) as Readonly<Record<string, SchemaDocument>>;
+  return (resolveSchema(schema)['properties'] ?? {}) as Readonly<Record<string, SchemaDocument>>;
+}
+
+/** Returns the keys of an object in the order of its schema, each with those of its value. */
+export function readKeyOrder(schema: SchemaDocument): KeyOrder {
+  return new Map(Object.entries(resolveProperties(schema)).map(([key, value]) => [key, readKeyOrder(value)]));
 }
 
 /** The record's schema without the pages in `contents`; every other key refers to the record's. */

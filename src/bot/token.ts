@@ -31,13 +31,8 @@ export function computeDigest(token: Token): TokenDigest {
 
 /** Whether two digests are the same, in constant time. */
 export function isSameDigest(a: TokenDigest, b: TokenDigest): boolean {
-  left.write(a, 'latin1');
-  right.write(b, 'latin1');
-  return timingSafeEqual(left, right);
+  return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
-
-/** Two digests that are compared. */
-const [left, right] = [Buffer.alloc(71), Buffer.alloc(71)];
 
 const prefix = 'bsh_';
 const bodyLength = 43;
@@ -45,10 +40,7 @@ const checksumLength = 6;
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 function computeChecksum(body: string): string {
-  let text = '';
-  for (let rest = crc32(body); text.length < checksumLength; rest = Math.floor(rest / digits.length))
-    text = digits.charAt(rest % digits.length) + text;
-  return text;
+  return toBase62(BigInt(crc32(body)), checksumLength);
 }
 
 function toBase62(value: bigint, length: number): string {
@@ -105,9 +97,9 @@ export class TokenSearch {
   }
 
   #advance(bytes: Buffer): void {
-    const start = bytes.lastIndexOf(newline) + 1;
+    const start = bytes.lastIndexOf('\n') + 1;
     const rest = bytes.toString('utf8', start).length;
-    this.#line += countNewlines(bytes);
+    this.#line += bytes.toString('latin1').split('\n').length - 1;
     this.#column = start > 0 ? rest + 1 : this.#column + rest;
   }
 }
@@ -117,11 +109,3 @@ const token = /bsh_[0-9A-Za-z]{49}(?![0-9A-Za-z])/;
 
 /** A token may be across two pieces: the last bytes of one, more than a token has, are searched again with the next. */
 const overlapBytes = 64;
-
-const newline = 0x0a;
-
-function countNewlines(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) count += 1;
-  return count;
-}

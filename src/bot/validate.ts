@@ -1,4 +1,11 @@
-import { _, Ajv2020, type AnySchemaObject, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
+import {
+  _,
+  Ajv2020,
+  type AnySchemaObject,
+  type ErrorObject,
+  type KeywordCxt,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js';
 import { Type } from 'ajv/dist/compile/util.js';
 import type { Category } from '../../schemas/types.ts';
 import { parseUrl } from '../lib/network.ts';
@@ -36,7 +43,7 @@ export function validate(
   const check = compileSchema(schema);
   const context: Context = { categories, known: former === undefined ? null : JSON.stringify(former) };
   if (check.call(context, value)) return [];
-  const errors = (check.errors ?? []).slice(0, maxFaults) as readonly SchemaError[];
+  const errors: readonly SchemaError[] = (check.errors ?? []).slice(0, maxFaults);
   return errors
     .filter((error) => !isShadowed(error, errors))
     .map((error) => ({
@@ -57,20 +64,10 @@ export function formatPlace(place: readonly (string | number)[]): string {
   return name === '' ? '' : `${name}: `;
 }
 
-/** The part of ajv's error that messages need. */
-interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly message?: string;
-  /** The value with the error. */
-  readonly data?: unknown;
-  /** The key, if it breaks a rule about keys. */
-  readonly propertyName?: string;
-  /** The schema that has the keyword. */
-  readonly parentSchema?: ParentSchema;
-}
+/** An error of ajv: `data` is the value with the error, `propertyName` the key if it breaks a rule about keys. */
+type SchemaError = ErrorObject<string, Readonly<Record<string, unknown>>>;
 
+/** The schema that has the keyword. */
 interface ParentSchema {
   readonly properties?: Readonly<Record<string, SchemaDocument>>;
   readonly 'x-advice'?: string;
@@ -79,7 +76,8 @@ interface ParentSchema {
 
 /** Describes one error of a value as the problem, a colon, and the fix. @param errors all errors of the value */
 function describeSchemaError(error: SchemaError, errors: readonly SchemaError[]): string {
-  const { keyword, params, data, parentSchema = {} } = error;
+  const { keyword, params, data } = error;
+  const parentSchema = (error.parentSchema ?? {}) as ParentSchema;
   const limit = Number(params['limit']);
   switch (keyword) {
     case 'required':
@@ -226,16 +224,11 @@ ajv.addKeyword({ keyword: 'x-address', type: 'string', schemaType: 'boolean', va
 for (const name of schemaNames) ajv.addSchema(readSchema(name));
 ajv.addSchema(readSchema('definitions'));
 
-const checks = new Map<SchemaName | 'page', ValidateFunction>();
-
-/** Compiles a schema on first use: compiling all of them would slow down short commands. */
+/** Returns the check of a schema, compiled on first use: compiling all of them would slow down short commands. */
 function compileSchema(schema: SchemaName | 'page'): ValidateFunction {
-  const known = checks.get(schema);
-  if (known !== undefined) return known;
   const key = schema === 'page' ? 'definitions.schema.json#/$defs/page' : `${schema}.schema.json`;
   const check = ajv.getSchema(key);
   if (check === undefined) throw new Error(`no schema is called ${key}`);
-  checks.set(schema, check);
   return check;
 }
 

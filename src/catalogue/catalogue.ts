@@ -20,7 +20,6 @@ import { AuthorIndex } from './lists/authors.ts';
 import { type Lists, openLists } from './lists/lists.ts';
 import { botsFolder, parseFilePath, listTop } from './page/layout.ts';
 import { parseProfile, peopleFolder, type Profile } from './page/side-file.ts';
-import { buildSearchIndex } from './search/bot-search.ts';
 import { blockedName, type Blocked, locateBlocked } from './settings/blocked.ts';
 import { settingsName, parseSettings, type CatalogueSettings, toSettings } from './settings/settings.ts';
 import { readFromDisk } from './page/page-file.ts';
@@ -117,10 +116,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
     changes,
     feed,
     cache,
-    health: () => {
-      const { ready, watcherFault, folderFault } = catalogue.status;
-      return { catalogue: { ready, faults: listFaults(watcherFault, folderFault) } };
-    },
+    health: () => ({ catalogue: { ready: catalogue.isReady, faults: catalogue.faults } }),
     serveEdited: (id) => void (catalogue.isReady ? serveNow(id) : early.add(id)),
     load: async () => {
       await feed.begin();
@@ -131,12 +127,12 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Open
       await branch.look(feed).catch(() => undefined);
       branch.start(feed);
     },
-    start: () => {
-      void buildSearchIndex(catalogue.bots.unpacked(), lists.search, log);
+    start: () =>
       void catalogue.bots.unpacked().then((isOpen) => {
-        if (isOpen) branch.start(changes);
-      });
-    },
+        if (!isOpen) return;
+        void lists.search.build(log);
+        branch.start(changes);
+      }),
     close: async () => {
       lists.search.close();
       await catalogue.close();
@@ -158,7 +154,7 @@ export async function ensureCatalogue(catalogue: string, repositoryOpener: Repos
       });
     listTop(catalogue);
   } catch (error) {
-    throw error instanceof UserError ? error : toCatalogueError(error, catalogue);
+    throw toCatalogueError(error, catalogue);
   }
   await repositoryOpener.open().catch((error: unknown) => {
     if (isError(error, 'wrong-user')) throw error;
@@ -201,11 +197,11 @@ async function refuseEmptyClone(catalogue: string, repository: Repository): Prom
 
 /** Returns the error for a catalogue that cannot be read. Its message names the setting to change. */
 function toCatalogueError(error: unknown, catalogue: string): UserError {
-  if (codeOf(error) === 'ENOENT') {
+  if (error instanceof UserError) return error;
+  if (codeOf(error) === 'ENOENT')
     return new UserError(
       `${catalogue} has no folder bots/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one`,
     );
-  }
   return new UserError(
     `the catalogue ${catalogue} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
   );
@@ -245,16 +241,6 @@ export interface CatalogueOptions extends Omit<BotMirrorOptions, 'store' | 'limi
   readonly blockedFile?: string | null;
   /** The file that keeps the last valid block list between runs; none by default. */
   readonly blockedCopy?: string;
-}
-
-/** The state of a catalogue for operators; a fault is one sentence, or null. */
-interface CatalogueStatus {
-  /** Whether every file has been compared or read since the start. */
-  readonly ready: boolean;
-  /** Why the watcher does not work; until it does, only rounds over all folders find changes. */
-  readonly watcherFault: string | null;
-  /** Why folders cannot be read; their last known bots are still served. */
-  readonly folderFault: string | null;
 }
 
 /**
@@ -313,17 +299,17 @@ export class Catalogue {
     this.#committed = this.#mirrors.filter((mirror) => mirror !== blocked || blockedFile === null);
   }
 
+  /** Whether every file has been compared or read since the start. */
   get isReady(): boolean {
     return this.#ready;
   }
 
-  get status(): CatalogueStatus {
-    const faults = this.#mirrors.flatMap(({ fault }) => fault ?? []);
-    return {
-      ready: this.#ready,
-      watcherFault: this.bots.watcherFault,
-      folderFault: faults.length > 0 ? faults.join('; ') : null,
-    };
+  /**
+   * Why the watcher does not work, in a sentence: until it does, only rounds over all folders find changes. Then for each
+   * folder that cannot be read why it cannot: its last known files are still served.
+   */
+  get faults(): string[] {
+    return listFaults(this.bots.watcherFault, ...this.#mirrors.map(({ fault }) => fault));
   }
 
   /**
@@ -354,7 +340,7 @@ export class Catalogue {
 
   /** Serves these bytes as the content of files immediately. The caller has committed them. */
   put(contents: ReadonlyMap<string, Buffer>): void {
-    for (const mirror of this.#committed) mirror.put(contents);
+    for (const mirror of this.#committed) mirror.look([...contents.keys()], contents);
   }
 
   /** Stops watching, and saves the index for the next start. */

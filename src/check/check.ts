@@ -107,12 +107,10 @@ export async function checkCatalogue(
     const entries = await source.list(folder);
     const { bots, misplaced } = groupByBot(top, entries.keys());
     const wanted = names === 'everything' ? bots : groupByBot(top, names).bots;
-    for (const [name, { rule, message }] of misplaced) {
+    for (const [name, fault] of misplaced) {
       if (names !== 'everything' && !names.has(name)) continue;
-      const path = `${folder}/${name}`;
       files += 1;
-      const problem = findPathProblem(path, entries.get(name)) ?? createFileFault(path, rule, message);
-      findings.push(toErrorFinding(problem));
+      findings.push(toErrorFinding(findPathProblem(fault.path, entries.get(name)) ?? fault));
     }
     for (const [id, places] of bots) {
       if (!wanted.has(id)) continue;

@@ -59,8 +59,7 @@ export async function bots(ids: readonly string[], flags: BotsFlags): Promise<vo
 
 /** Returns whether the selection of bots depends on their counts. */
 function isByCount(selectors: BotSelectors): boolean {
-  const names = Object.entries(filters).flatMap(([name, filter]) => (filter.isByCount ? [name] : []));
-  return ['inactive', ...names].some((name) => selectors[name] !== undefined);
+  return ['active', 'inactive'].some((name) => selectors[name] !== undefined);
 }
 
 /**
@@ -84,7 +83,7 @@ async function fetchCounts({ config, repositoryOpener, committed }: CatalogueOnD
   } catch (error) {
     throw new UserError(`the counts cannot be read (${messageOf(error)}): ${advice}`);
   }
-  const times = Array.from(committed.state.entries(), ([, { count }]) => toClockTime(count?.at ?? 0));
+  const times = Array.from(committed.state.bots, ([, { count }]) => toClockTime(count?.at ?? 0));
   const last = times.reduce((a, b) => Math.max(a, b), 0);
   if (last === 0)
     throw new UserError(`no bot has a count ${address === null ? `here: ${advice}` : `here or at ${shown}`}`);

@@ -30,7 +30,7 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
   const catalogue = new Catalogue({ root, hash, log, snapshot: null, blockedFile });
   const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
   const latest = (id: BotId): Count | undefined => {
-    const count = committed.state.count(id);
+    const { count } = committed.state.get(id);
     return count && { value: count.value, at: toClockTime(count.at) };
   };
   const counts: ReadonlyCounts = {

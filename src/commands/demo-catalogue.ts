@@ -275,10 +275,10 @@ async function generateCounts(bots: readonly DemoBot[], identity: string, now: n
         daysAgo >= lastCount &&
         state.merge(id, { count: { value: Math.round(servers * growth ** (-daysAgo / 30)), at } }),
     );
-    const counts = posted.map(({ id }) => [id, state.count(id)?.value ?? 0, at] as const);
+    const counts = posted.map(({ id }) => [id, state.get(id).count?.value ?? 0, at] as const);
     if (days > 0) texts.set(toDayPath(toDay(at)), await writeDay(counts));
   }
-  const counted = bots.filter(({ id }) => state.has(id));
+  const counted = bots.filter(({ id }) => state.bots.has(id));
   for (const shard of new Set(counted.map(({ id }) => toShardNumber(id))))
     texts.set(
       toShardPath(shard),

@@ -1,12 +1,12 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { lstat, readdir, stat, statfs } from 'node:fs/promises';
+import { lstat, readdir, statfs } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { examineConfig, type Config } from '../app/config.ts';
 import { findPageConversion, findUncommittedPages } from '../app/uncommitted-pages.ts';
 import { readVersion } from '../app/version.ts';
 import { botsFolder, listTop } from '../catalogue/page/layout.ts';
 import { checkInThreads } from '../check/check.ts';
-import { listSegments, replaySegment } from '../counts/journal.ts';
+import { examineJournal } from '../counts/counts.ts';
 import { createStateRef } from '../counts/state-ref.ts';
 import { readShard, SkippedLines } from '../counts/state.ts';
 import { findGitProcesses, lockFiles } from '../git/leftovers.ts';
@@ -297,19 +297,12 @@ export const checkJournal: DoctorCheck = async ({ config }) => {
       `the journal has ${formatCount(damaged.length, 'damaged part')} set aside, such as ${damaged[0]}; the next posts of those bots replace what is lost`,
       `look at the disk, then rm ${join(folder, '*.damaged')}`,
     );
-  let entries = 0;
-  let oldest = Date.now();
-  for (const path of await listSegments(folder)) {
-    // A running service removes a part once its counts are committed.
-    const [line, ...more] = (await ignoreMissing(replaySegment(path, () => entries++))) ?? [];
-    if (line !== undefined)
-      return failure(
-        `${path}:${line}: ${formatCount(more.length + 1, 'damaged line')}`,
-        'look at the disk; the service skips them, and the next posts of those bots replace what is lost',
-      );
-    const { birthtimeMs = oldest, mtimeMs = oldest } = (await ignoreMissing(stat(path))) ?? {};
-    oldest = Math.min(oldest, birthtimeMs, mtimeMs);
-  }
+  const { entries, oldest, damage } = await examineJournal(folder);
+  if (damage)
+    return failure(
+      `${damage.path}:${damage.lines[0]}: ${formatCount(damage.lines.length, 'damaged line')}`,
+      'look at the disk; the service skips them, and the next posts of those bots replace what is lost',
+    );
   if (entries === 0) return fine('all counts are committed');
   const minutes = Math.round((Date.now() - oldest) / 60_000);
   const waiting = `${formatCount(entries, 'count')} not committed yet`;

@@ -2,7 +2,7 @@ import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../schemas/types.ts';
 import { readCommandConfig } from '../app/config.ts';
-import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
+import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
 import {
   botsFolder,
   formatFileName,
@@ -115,9 +115,7 @@ export async function formatCatalogue(
     if (names === undefined) continue;
     const { bots, misplaced } = groupByBot(top, (await source.list(`${botsFolder}/${top}`)).keys());
     const isWanted = (name: string): boolean => names === 'everything' || names.has(name);
-    for (const [name, { rule, message }] of misplaced) {
-      if (isWanted(name)) faults.push(createFileFault(`${botsFolder}/${top}/${name}`, rule, message));
-    }
+    for (const [name, fault] of misplaced) if (isWanted(name)) faults.push(fault);
     for (const place of [...bots.values()].flat()) {
       const file = isWanted(formatFileName(place)) ? readPageFile(root, place) : undefined;
       if (file === undefined) continue;

@@ -12,8 +12,8 @@ import { forEachInSlices } from '../lib/time-slice.ts';
 import { type DayFile, findDaysFolder, listDays, readStateFiles } from './state-files.ts';
 import { copyText, parseDay, toDay, type Count, type CountOfDay } from './state.ts';
 
-/** The count of a bot from the end of a day on. */
-interface CountChange {
+/** The last count at the end of a day, or now if the day is not over. */
+export interface CountAt {
   /** The day (UTC), since the epoch. */
   readonly period: number;
   readonly count: number;
@@ -30,29 +30,21 @@ export class CountSeries {
    * the map.
    */
   #last: BotSeries | undefined;
-  #files: readonly DayFile[] = [];
+  /** The files that were read, ascending. */
+  files: readonly DayFile[] = [];
   readonly #maxBytes: number;
   #bytes = 0;
-  #isFull = false;
+  /** Whether changes were left out because the memory limit was reached. */
+  isFull = false;
 
   constructor(maxBytes: number = maxSeriesBytes) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether changes were left out because the memory limit was reached. */
-  get isFull(): boolean {
-    return this.#isFull;
-  }
-
-  /** The files that were read, ascending. */
-  get files(): readonly DayFile[] {
-    return this.#files;
-  }
-
   /** Adds the count of a day; a day that is not after the bot's last one is ignored. */
   add(id: BotId, period: number, count: number): void {
     if (this.#bytes > this.#maxBytes) {
-      this.#isFull = true;
+      this.isFull = true;
       return;
     }
     let series = this.#last?.next;
@@ -63,8 +55,8 @@ export class CountSeries {
     this.#bytes += appendChange(series, { period, count });
   }
 
-  /** The bot's changes, ascending. */
-  changes(id: BotId): CountChange[] {
+  /** The counts of a bot that differ from the one before, ascending. */
+  changes(id: BotId): CountAt[] {
     const series = this.#bots.get(id);
     return series === undefined ? [] : listChanges(series);
   }
@@ -79,10 +71,10 @@ export class CountSeries {
     read: (id: string) => Promise<Buffer>,
     signal?: AbortSignal,
   ): Promise<void> {
-    const known = this.#files;
+    const known = this.files;
     const other = known.findIndex(({ period, id }, i) => period !== files[i]?.period || id !== files[i].id);
     const same = other === -1 ? known.length : other;
-    this.#files = known.slice(0, same);
+    this.files = known.slice(0, same);
     // Also removes the counts that a failed update has read from a part of a file.
     await this.#cut(known[same - 1]?.period ?? -1);
     const readAt = async (i: number): Promise<Buffer> =>
@@ -99,7 +91,7 @@ export class CountSeries {
       };
       await forEachInSlices(parseDay(content), add, 'client', signal);
       signal?.throwIfAborted();
-      this.#files = files.slice(0, i + 1);
+      this.files = files.slice(0, i + 1);
     }
   }
 
@@ -125,7 +117,7 @@ export class CountSeries {
   async #cut(last: number): Promise<void> {
     this.#last = undefined;
     this.#bytes = 0;
-    this.#isFull = false;
+    this.isFull = false;
     await forEachInSlices(this.#bots, ([id, series]) => {
       let kept = series;
       kept.next = undefined;
@@ -153,7 +145,7 @@ interface BotSeries {
 }
 
 /** The value before a bot's first change. */
-const beforeAll: CountChange = { period: -1, count: 0 };
+const beforeAll: CountAt = { period: -1, count: 0 };
 
 function createBotSeries(id: BotId): BotSeries {
   return { id, bytes: new Uint8Array(0), length: 0, ...beforeAll, next: undefined };
@@ -163,7 +155,7 @@ function createBotSeries(id: BotId): BotSeries {
  * Appends the difference to the count before, with its sign in the second-lowest bit. If the lowest bit is set, days
  * were left out and their number follows. Returns the number of bytes that the series grew by in memory.
  */
-function appendChange(series: BotSeries, { period, count }: CountChange): number {
+function appendChange(series: BotSeries, { period, count }: CountAt): number {
   const { bytes } = series;
   const difference = count - series.count;
   const gap = period - series.period - 1;
@@ -181,8 +173,8 @@ function appendChange(series: BotSeries, { period, count }: CountChange): number
   return series.bytes.length - bytes.length;
 }
 
-function listChanges({ bytes, length }: BotSeries): CountChange[] {
-  const changes: CountChange[] = [];
+function listChanges({ bytes, length }: BotSeries): CountAt[] {
+  const changes: CountAt[] = [];
   let { period, count } = beforeAll;
   for (let position = 0; position < length;) {
     const [code, next] = readVarint(bytes, position);
@@ -223,13 +215,6 @@ function readVarint(bytes: Uint8Array, start: number): [value: number, end: numb
   }
 }
 
-/** The last count at the end of a day, or now if the day is not over. */
-export interface CountAt {
-  /** The day (UTC), since the epoch. */
-  readonly period: number;
-  readonly count: number;
-}
-
 interface CountHistoryOptions {
   readonly repositoryOpener: RepositoryOpener;
   /** The latest count of a bot. */
@@ -246,14 +231,11 @@ interface CountHistoryOptions {
  */
 export class CountHistory {
   readonly #options: CountHistoryOptions;
-  readonly #now: () => number;
   #days = new CountSeries();
   /** The count of each bot on the day that growth compares with. */
   #before: ReadonlyMap<BotId, number> = new Map();
   readonly #stop = new AbortController();
-  #isRecentRead = false;
-  #isComplete = false;
-  /** The folder of days that was read last, and the day of that read. */
+  /** The folder of days that was read last as a whole, and the day of that read. */
   #read: string | undefined;
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -266,7 +248,6 @@ export class CountHistory {
 
   constructor(options: CountHistoryOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
   }
 
   /** Grows with each part of the counts over time that is read. */
@@ -279,7 +260,7 @@ export class CountHistory {
    * most.
    */
   async isRead(days: 'all' | 'recent'): Promise<boolean> {
-    const isRead = (): boolean => (days === 'all' ? this.#isComplete : this.#isRecentRead);
+    const isRead = (): boolean => (days === 'all' ? this.#read !== undefined : this.#version > 0);
     if (!isRead() && this.#running)
       await Promise.race([this.#running, sleep(readTimeoutMs, undefined, { ref: false })]);
     return isRead();
@@ -322,11 +303,9 @@ export class CountHistory {
       this.#version++;
     };
     try {
-      if (!this.#isComplete) await readInto(new CountSeries(), files.slice(-recentDays));
-      this.#isRecentRead = true;
+      if (this.#read === undefined) await readInto(new CountSeries(), files.slice(-recentDays));
       if (recentOnly) return;
-      await readInto(this.#isComplete ? this.#days : new CountSeries(), files);
-      this.#isComplete = true;
+      await readInto(this.#read === undefined ? new CountSeries() : this.#days, files);
       this.#read = read;
     } finally {
       objects.close();
@@ -356,7 +335,9 @@ export class CountHistory {
    * @throws {GitError}
    * @throws {BotshelfError} unavailable, missing-object
    */
-  async *readDays(files: readonly DayFile[]): AsyncGenerator<CountsOfDay> {
+  async *readDays(
+    files: readonly DayFile[],
+  ): AsyncGenerator<Pick<DayFile, 'period'> & { readonly counts: Iterable<readonly CountOfDay[]> }> {
     const objects = new ObjectReader((await this.#options.repositoryOpener.open()).folder);
     try {
       for (const { period, id } of files)
@@ -373,7 +354,7 @@ export class CountHistory {
 
   /** Today, which is not over. */
   present(): number {
-    return toDay(this.#now());
+    return toDay(this.#options.now?.() ?? Date.now());
   }
 
   /** The day of a bot's first count, or undefined. */
@@ -430,13 +411,6 @@ export class CountHistory {
 
 /** The counts over time, as pages and routes need them. */
 export type ReadonlyCountHistory = Pick<CountHistory, 'isRead' | 'present' | 'first' | 'counts'>;
-
-/** The counts that were posted last on a day. */
-interface CountsOfDay {
-  /** The day (UTC), since the epoch. */
-  readonly period: number;
-  readonly counts: Iterable<readonly CountOfDay[]>;
-}
 
 /** Milliseconds that a read waits for the history at the start. */
 const readTimeoutMs = 2000;

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maxEditedLeadMs } from '../bot/clock.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
@@ -9,10 +10,12 @@ import type { BranchAdvance } from '../git/branch/feed.ts';
 import type { Clone } from '../git/branch/clone.ts';
 import { type BranchStep, listMergedSteps } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
+import { ignoreMissing } from '../lib/errors.ts';
 import type { Health } from '../lib/health.ts';
 import type { Log } from '../lib/log.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { CountHistory } from './count-history.ts';
+import { listSegments, replaySegment } from './journal.ts';
 import { createStateRef } from './state-ref.ts';
 import { StateStore } from './state-store.ts';
 
@@ -63,22 +66,46 @@ export function openCounts({ config, repositoryOpener, branch, onEdited, log }: 
     reportedAt: (id: BotId) => state.reportedAt(id),
     growth: (id: BotId) => countHistory.growth(id),
   };
-  const close = async (): Promise<void> => {
-    await countHistory.close();
-    await state.close();
+  return {
+    state,
+    countHistory,
+    counts,
+    setEditedTimes: async (...what) => await setEditedTimes(state, ...what),
+    health: () => {
+      const failures = new Set(state.failures().map(({ message }) => message));
+      const faults = [...failures, ...state.clockFaults(), ...countHistory.faults()];
+      return { state: { ready: state.isLoaded, faults } };
+    },
+    start: async () => {
+      countHistory.start();
+      // The first visitor sees the complete front page.
+      if (config.demo) await countHistory.isRead('recent');
+    },
+    close: async () => {
+      await countHistory.close();
+      await state.close();
+    },
   };
-  const setTimes: OpenCounts['setEditedTimes'] = async (...what) => await setEditedTimes(state, ...what);
-  const start = async (): Promise<void> => {
-    countHistory.start();
-    // The first visitor sees the complete front page.
-    if (config.demo) await countHistory.isRead('recent');
-  };
-  const health = (): Health => {
-    const failures = new Set(state.failures().map(({ message }) => message));
-    const faults = [...failures, ...state.clockFaults(), ...countHistory.faults()];
-    return { state: { ready: state.isLoaded, faults } };
-  };
-  return { state, countHistory, counts, setEditedTimes: setTimes, health, start, close };
+}
+
+/**
+ * Reads the journal in a folder, also while a service runs. Returns the number of entries, the time of the oldest in
+ * milliseconds since the epoch, and the first segment with damaged lines, at which it stops.
+ */
+export async function examineJournal(folder: string): Promise<{
+  readonly entries: number;
+  readonly oldest: number;
+  readonly damage?: { readonly path: string; readonly lines: readonly number[] };
+}> {
+  let [entries, oldest] = [0, Date.now()];
+  for (const path of await listSegments(folder)) {
+    // A running service removes a segment once its counts are committed.
+    const lines = (await ignoreMissing(replaySegment(path, () => entries++))) ?? [];
+    if (lines.length > 0) return { entries, oldest, damage: { path, lines } };
+    const { birthtimeMs = oldest, mtimeMs = oldest } = (await ignoreMissing(stat(path))) ?? {};
+    oldest = Math.min(oldest, birthtimeMs, mtimeMs);
+  }
+  return { entries, oldest };
 }
 
 /**
@@ -130,10 +157,7 @@ export async function setEditedTimes(
 }
 
 /** Returns the bots that a commit names if a service made it, and whether it is a merge. */
-async function readServiceCommit(
-  { objects }: Repository,
-  commit: string,
-): Promise<{ readonly own: ReadonlySet<string>; readonly isMerge: boolean }> {
+async function readServiceCommit({ objects }: Repository, commit: string) {
   const text = (await objects.readOne(commit))?.content.toString() ?? '';
   const [, author, committer] = /^author (.*)\ncommitter (.*)$/m.exec(text) ?? [];
   const named = author === committer ? text.matchAll(/^Bot: (\d+)$/gm) : [];

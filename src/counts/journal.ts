@@ -1,17 +1,6 @@
-import {
-  close,
-  constants,
-  existsSync,
-  fdatasync,
-  fstatSync,
-  ftruncate,
-  open,
-  statSync,
-  write,
-} from 'node:fs';
-import { readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { constants, existsSync, fstatSync, statSync } from 'node:fs';
+import { type FileHandle, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname, join, basename } from 'node:path';
-import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { maxTime } from '../bot/clock.ts';
 import { isUnavailable, toWriteError } from '../bot/errors.ts';
@@ -37,17 +26,20 @@ export interface JournalEntry {
  * one call makes a group durable, without a write of file system metadata. Bytes of a failed write, which the kernel
  * may have kept, are truncated before the next append.
  */
-export class Segment {
+class Segment {
   readonly path: string;
-  readonly #file: number;
-  #length = 0;
+  readonly #file: FileHandle;
+  /** The number of durable bytes. */
+  length = 0;
   /** The file's size, with the zeros. */
   #allocated = 0;
   #isNameDurable = false;
-  #mayHoldRefused = false;
-  #isGone = false;
+  /** Whether the file may hold bytes of a failed write. */
+  mayHoldRefused = false;
+  /** Whether an append found that the file was deleted or moved: no replay would find its entries. */
+  isGone = false;
 
-  private constructor(path: string, file: number) {
+  private constructor(path: string, file: FileHandle) {
     this.path = path;
     this.#file = file;
   }
@@ -55,22 +47,7 @@ export class Segment {
   /** Creates the file, whose name sorts after those of lower numbers. @throws a system error if it exists */
   static async create(folder: string, number: number): Promise<Segment> {
     const path = join(folder, `${String(number).padStart(12, '0')}.ndjson`);
-    return new Segment(path, await openFile(path, flags));
-  }
-
-  /** The number of durable bytes. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Whether the file may hold bytes of a failed write. */
-  get mayHoldRefused(): boolean {
-    return this.#mayHoldRefused;
-  }
-
-  /** Whether an append found that the file was deleted or moved: no replay would find its entries. */
-  get isGone(): boolean {
-    return this.#isGone;
+    return new Segment(path, await open(path, flags));
   }
 
   /**
@@ -82,14 +59,14 @@ export class Segment {
     await this.repair();
     const bytes = Buffer.from(entries.map(formatJournalLine).join(''), 'latin1');
     try {
-      if (this.#length + bytes.length >= this.#allocated) await this.#allocate(bytes.length);
-      await writeAll(this.#file, bytes, this.#length);
+      if (this.length + bytes.length >= this.#allocated) await this.#allocate(bytes.length);
+      await writeAll(this.#file, bytes, this.length);
       this.#ensureInPlace();
     } catch (error) {
-      this.#mayHoldRefused = true;
+      this.mayHoldRefused = true;
       throw error;
     }
-    this.#length += bytes.length;
+    this.length += bytes.length;
   }
 
   /** Makes the file's name durable, and truncates bytes of a failed write. */
@@ -98,25 +75,25 @@ export class Segment {
       await fsyncFolder(dirname(this.path));
       this.#isNameDurable = true;
     }
-    if (!this.#mayHoldRefused) return;
-    await truncateFile(this.#file, this.#length);
-    await syncFile(this.#file);
-    this.#allocated = this.#length;
-    this.#mayHoldRefused = false;
+    if (!this.mayHoldRefused) return;
+    await this.#file.truncate(this.length);
+    await this.#file.datasync();
+    this.#allocated = this.length;
+    this.mayHoldRefused = false;
   }
 
   /** Truncates the zeros and closes the file. */
   async close(): Promise<void> {
-    await truncateFile(this.#file, this.#length).catch(() => {});
-    await closeFile(this.#file);
+    await this.#file.truncate(this.length).catch(() => {});
+    await this.#file.close();
   }
 
   /** Synchronous: the kernel has the metadata in memory, and another thread would take half as long as the write. */
   #ensureInPlace(): void {
-    const { ino, dev } = fstatSync(this.#file);
+    const { ino, dev } = fstatSync(this.#file.fd);
     const named = statSync(this.path, { throwIfNoEntry: false });
-    this.#isGone = named?.ino !== ino || named.dev !== dev;
-    if (this.#isGone)
+    this.isGone = named?.ino !== ino || named.dev !== dev;
+    if (this.isGone)
       throw new BotshelfError(
         'write-failed',
         `${this.path} was deleted or moved while the service runs: leave the folder alone until it stops; a new file is begun`,
@@ -124,8 +101,8 @@ export class Segment {
   }
 
   async #allocate(atLeast: number): Promise<void> {
-    await writeAll(this.#file, new Uint8Array(Math.max(zeroFillBytes, atLeast)), this.#length);
-    this.#allocated = this.#length + Math.max(zeroFillBytes, atLeast);
+    await writeAll(this.#file, new Uint8Array(Math.max(zeroFillBytes, atLeast)), this.length);
+    this.#allocated = this.length + Math.max(zeroFillBytes, atLeast);
   }
 }
 
@@ -181,19 +158,13 @@ const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | consta
 /** Bytes that are filled with zeros at a time. */
 const zeroFillBytes = 1024 * 1024;
 
-const openFile = promisify(open);
-const writeSome = promisify(write);
-const syncFile = promisify(fdatasync);
-const truncateFile = promisify(ftruncate);
-const closeFile = promisify(close);
-
 /** Writes all of `bytes`. They are durable when it resolves, because the file is opened with O_DSYNC. */
-async function writeAll(file: number, bytes: Uint8Array, position: number): Promise<void> {
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;)
-    done += (await writeSome(file, bytes, done, bytes.length - done, position + done)).bytesWritten;
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   /** The folder of its segments; created by the first append. */
   readonly folder: string;
   readonly log: Log;
@@ -209,12 +180,13 @@ export interface JournalOptions {
  */
 export class Journal {
   readonly #options: JournalOptions;
-  /** The group that entries are added to. */
-  #nextGroup: Group | undefined;
+  /** The entries that become durable together next. */
+  #nextGroup: { readonly entries: JournalEntry[]; readonly durable: Promise<void> } | undefined;
   #segment: Segment | undefined;
   #sealed: readonly string[] = [];
   #nextNumber = 1;
-  #writes = 0;
+  /** How many groups have become durable, each with one synchronous write. */
+  writes = 0;
   readonly #failures: FailureLog;
   /** Writes, seals and closes segments one after the other. */
   readonly #queue = new SerialQueue();
@@ -234,27 +206,17 @@ export class Journal {
     return this.#failures.current;
   }
 
-  /** How many groups have become durable, each with one synchronous write. */
-  get writes(): number {
-    return this.#writes;
-  }
-
   /** Whether a refused entry may be on disk all the same, so that a crash would bring it back. */
   get mayHoldRefused(): boolean {
     return this.#segment?.mayHoldRefused ?? false;
   }
 
-  /** Whether there are ended segments. */
-  get hasSealed(): boolean {
-    return this.#sealed.length > 0;
-  }
-
   /**
    * Calls `take` with every entry that an earlier process left, oldest first. Call it before anything is appended.
-   * Damaged lines are logged and skipped.
+   * Damaged lines are logged and skipped. Returns whether there are segments.
    * @throws a system error when a segment cannot be read at all
    */
-  async replay(take: (entry: JournalEntry) => void): Promise<void> {
+  async replay(take: (entry: JournalEntry) => void): Promise<boolean> {
     const { folder, log } = this.#options;
     for (const path of await listSegments(folder)) {
       const lines = await replaySegment(path, take);
@@ -269,6 +231,7 @@ export class Journal {
       this.#sealed = [...this.#sealed, path];
       this.#nextNumber = Number.parseInt(basename(path), 10) + 1;
     }
+    return this.#sealed.length > 0;
   }
 
   /**
@@ -276,10 +239,7 @@ export class Journal {
    * @throws {BotshelfError} unavailable, when its group could not be written
    */
   append(entry: JournalEntry): Promise<void> {
-    if (this.#nextGroup === undefined) {
-      this.#nextGroup = new Group();
-      void this.#queue.run(async () => await this.#writeGroup());
-    }
+    this.#nextGroup ??= { entries: [], durable: this.#queue.run(async () => await this.#writeGroup()) };
     this.#nextGroup.entries.push(entry);
     return this.#nextGroup.durable;
   }
@@ -287,14 +247,7 @@ export class Journal {
   /** Tests in the background whether a group can be saved again after a failure. */
   retry(): void {
     if (this.failure === null || this.#queue.size > 0) return;
-    void this.#queue.run(async () => {
-      try {
-        await (await this.#openSegment()).append([]);
-        this.#failures.end();
-      } catch (error) {
-        this.#writeFailed(error);
-      }
-    });
+    this.#queue.run(async () => await this.#write([])).catch(() => {});
   }
 
   /**
@@ -335,18 +288,20 @@ export class Journal {
   }
 
   async #writeGroup(): Promise<void> {
-    const group = this.#nextGroup ?? new Group();
+    const entries = this.#nextGroup?.entries ?? [];
     this.#nextGroup = undefined;
+    await this.#write(entries);
+    this.writes++;
+    this.#options.onDurable(entries);
+  }
+
+  async #write(entries: readonly JournalEntry[]): Promise<void> {
     try {
-      await (await this.#openSegment()).append(group.entries);
+      await (await this.#openSegment()).append(entries);
     } catch (error) {
-      group.reject(this.#writeFailed(error));
-      return;
+      throw this.#writeFailed(error);
     }
-    this.#writes++;
     this.#failures.end();
-    this.#options.onDurable(group.entries);
-    group.resolve();
   }
 
   async #openSegment(): Promise<Segment> {
@@ -386,15 +341,4 @@ function findUnusedName(path: string): string {
     const name = n === 1 ? `${path}.damaged` : `${path}.${n}.damaged`;
     if (!existsSync(name)) return name;
   }
-}
-
-/** Entries that become durable together. */
-class Group {
-  readonly entries: JournalEntry[] = [];
-  resolve: () => void = () => {};
-  reject: (error: BotshelfError) => void = () => {};
-  readonly durable = new Promise<void>((resolve, reject) => {
-    this.resolve = resolve;
-    this.reject = reject;
-  });
 }

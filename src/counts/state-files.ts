@@ -89,18 +89,8 @@ export function createRefusal(commit: string, reason: string): BotshelfError {
   return new BotshelfError('state-refused', message);
 }
 
-interface SizedFile extends StateFile {
-  readonly kind: ReturnType<typeof toKind>;
-  /** Undefined for a file that is missing. */
-  readonly bytes: number | undefined;
-}
-
-/** Lists the entries of a tree that match these patterns, level by level; other folders are not read. */
-async function listSizes(
-  repository: Repository,
-  commit: string,
-  names: readonly RegExp[],
-): Promise<SizedFile[]> {
+/** Lists the entries of a tree that match these patterns, as findEntries does. `bytes` is undefined for a missing file. */
+async function listSizes(repository: Repository, commit: string, names: readonly RegExp[]) {
   const entries = [...(await findEntries(repository, commit, names))];
   if (entries.length === 0) return [];
   const input = entries.map(([, { id }]) => `${id}\n`).join('');
@@ -113,6 +103,7 @@ async function listSizes(
   }));
 }
 
+/** Finds the entries of a tree that match these patterns, level by level; other folders are not read. */
 async function findEntries(
   { objects, hash }: Repository,
   commit: string,
@@ -122,29 +113,18 @@ async function findEntries(
   for (const name of names) {
     const folders = [...found].filter(([, { mode }]) => toKind(mode) === 'folder');
     found = new Map();
-    for (const [i, tree] of (await readTrees(objects, commit, folders)).entries())
+    const ids = folders.map(([, { id }]) => id);
+    const trees = await objects.readTrees(ids, maxFolderBytes).catch((error: unknown) => {
+      if (!isError(error, 'list-too-long')) throw error;
+      throw createRefusal(commit, `a folder in it has names of more than ${maxFolderBytes} bytes`);
+    });
+    for (const [i, tree] of trees.entries())
       for (const [entryName, entry] of parseTree(tree, hash)) {
         const above = folders[i]?.[0];
         if (name.test(entryName)) found.set(above ? `${above}/${entryName}` : entryName, entry);
       }
   }
   return found;
-}
-
-async function readTrees(
-  objects: ObjectReader,
-  commit: string,
-  folders: readonly (readonly [path: string, TreeEntry])[],
-): Promise<Buffer[]> {
-  try {
-    return await objects.readTrees(
-      folders.map(([, { id }]) => id),
-      maxFolderBytes,
-    );
-  } catch (error) {
-    if (!isError(error, 'list-too-long')) throw error;
-    throw createRefusal(commit, `a folder in it has names of more than ${maxFolderBytes} bytes`);
-  }
 }
 
 function toMebibytes(bytes: number): string {

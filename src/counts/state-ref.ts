@@ -21,6 +21,7 @@ import type { Log } from '../lib/log.ts';
 import { retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { forEachInSlices, TimeSlice } from '../lib/time-slice.ts';
+import { splitIntoParts } from '../lib/worker-pool.ts';
 import {
   createRefusal,
   findDays,
@@ -117,7 +118,7 @@ export class CommittedState {
 
   /** Merges a count of this process into memory. Its day's file includes it even if it is replaced before a commit. */
   addCount(id: BotId, count: Count): void {
-    const known = this.state.count(id);
+    const { count: known } = this.state.get(id);
     if (known && toDay(known.at) >= this.#lastDay) this.#dayCounts.add(id, known);
     this.#dayCounts.add(id, count);
     this.state.merge(id, { count });
@@ -173,20 +174,16 @@ export class CommittedState {
       const changed = change.get(id);
       return changed === undefined ? this.state.get(id) : mergeBotStates(this.state.get(id), changed);
     };
-    const shards = new Map<number, BotId[]>();
+    const shards = new Map<number, Set<BotId>>();
     const assign = (id: BotId): void => {
       const number = toShardNumber(id);
-      const bots = shards.get(number);
-      if (bots) bots.push(id);
-      else shards.set(number, [id]);
+      shards.set(number, (shards.get(number) ?? new Set()).add(id));
     };
     await forEachInSlices(change.keys(), assign, 'service');
     const files = new Map<string, string>();
-    const write = ([number, bots]: readonly [number, readonly BotId[]]): void => {
-      const known = this.state.listBots(number);
-      const unknown = bots.filter((id) => !this.state.has(id));
-      const all = unknown.length > 0 ? [...known, ...unknown].toSorted(compareBotIds) : known;
-      files.set(toShardPath(number), writeShard(all, merged));
+    const write = ([number, bots]: readonly [number, ReadonlySet<BotId>]): void => {
+      const all = new Set([...this.state.listBots(number), ...bots]);
+      files.set(toShardPath(number), writeShard([...all].toSorted(compareBotIds), merged));
     };
     await forEachInSlices(shards, write, 'service');
     return files;
@@ -198,7 +195,7 @@ export class CommittedState {
       const day = count === undefined ? end : toDay(count.at);
       if (count && day >= this.#lastDay && day < end) this.#dayCounts.add(id, count);
     };
-    await forEachInSlices(this.state.entries(), add, 'service');
+    await forEachInSlices(this.state.bots, add, 'service');
   }
 
   async #read(): Promise<void> {
@@ -223,21 +220,21 @@ export class CommittedState {
     let unknown = 0;
     const add = (id: BotId, botState: BotState): void => {
       const known = bots.get(id);
-      if (known === undefined && !this.state.has(id)) unknown++;
+      if (known === undefined && !this.state.bots.has(id)) unknown++;
       bots.set(id, known === undefined ? botState : mergeBotStates(known, botState));
     };
     const skipped = new SkippedLines();
     const slice = new TimeSlice('service');
     for await (const [path, content] of shards) {
       await readShard(path, content, slice, add, (fault) => skipped.add(fault));
-      if (this.state.size + unknown > maxBots)
+      if (this.state.bots.size + unknown > maxBots)
         throw createRefusal(String(commit), `it has more than ${maxBots} bots`);
     }
     for (const { path: file, line, message } of skipped.first)
       this.#log.warn({ file, line }, `${file}:${line} of the state ref is skipped: ${message}`);
     if (skipped.more > 0) this.#log.warn({}, `${skipped.more} more lines of the state ref are skipped`);
     const merge = ([id, botState]: readonly [BotId, BotState]): void => {
-      const known = this.state.count(id);
+      const { count: known } = this.state.get(id);
       // A count that is not committed yet has replaced it.
       if (known && botState.count && botState.count.at < known.at) this.#dayCounts.add(id, botState.count);
       this.state.merge(id, botState);
@@ -365,12 +362,8 @@ async function readState(repository: Repository, known: string | undefined): Pro
   };
 }
 
-async function* readShards(
-  { objects }: Repository,
-  files: readonly StateFile[],
-): AsyncGenerator<readonly [path: string, content: Buffer]> {
-  for (let start = 0; start < files.length; start += shardsPerRead) {
-    const some = files.slice(start, start + shardsPerRead);
+async function* readShards({ objects }: Repository, files: readonly StateFile[]): StateTree['shards'] {
+  for (const some of splitIntoParts(files, shardsPerRead)) {
     const contents = await readStateFiles(
       objects,
       some.map(({ id }) => id),

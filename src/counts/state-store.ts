@@ -1,5 +1,5 @@
 import { countTimeAfter, maxEditedLeadMs, msPerHour, toClockTime } from '../bot/clock.ts';
-import type { CurrentCounts } from '../bot/counts.ts';
+import type { Counts } from '../bot/counts.ts';
 import { isUnavailable, stopping } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { BotshelfError, messageOf } from '../lib/errors.ts';
@@ -31,7 +31,7 @@ export interface StateStoreOptions {
  * ref. A write that has resolved is durable. One process uses a journal; other processes may commit to the ref at the
  * same time.
  */
-export class StateStore implements CurrentCounts {
+export class StateStore implements Omit<Counts, 'growth'> {
   readonly #state: State;
   readonly #committed: CommittedState;
   readonly #journal: Journal;
@@ -42,7 +42,6 @@ export class StateStore implements CurrentCounts {
   readonly #pending = new Map<BotId, JournalEntry>();
   /** The time of the last post of each unchanged count that was not written again. */
   readonly #repeatedAt = new Map<BotId, number>();
-  #repeats = 0;
   /** The latest time of a refused count. It may be on disk all the same, so later counts get a later time. */
   #refusedAt = 0;
   /** The reason why every write is refused; undefined while writes are accepted. */
@@ -64,12 +63,7 @@ export class StateStore implements CurrentCounts {
     this.#state = this.#committed.state;
     if (onEdited) this.#state.onEdited = onEdited;
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
-    this.#checkpointer = new Checkpointer({
-      journal: this.#journal,
-      committed: this.#committed,
-      seconds: stateSeconds,
-      log,
-    });
+    this.#checkpointer = new Checkpointer(this.#journal, this.#committed, stateSeconds, log);
   }
 
   /**
@@ -79,13 +73,12 @@ export class StateStore implements CurrentCounts {
    */
   async load(): Promise<void> {
     await this.follow()?.catch(() => {});
-    if (this.#closed === undefined)
-      await this.#journal.replay(({ id, count, countedAt }) => {
-        this.#committed.addCount(id, { value: count, at: countedAt });
-        // Also for values that the ref has, because its commit may not be synced yet.
-        this.#checkpointer.add(id);
-      });
-    if (this.#journal.hasSealed) this.#checkpointer.schedule();
+    const replay = ({ id, count, countedAt }: JournalEntry): void => {
+      this.#committed.addCount(id, { value: count, at: countedAt });
+      // Also for values that the ref has, because its commit may not be synced yet.
+      this.#checkpointer.add(id);
+    };
+    if (this.#closed === undefined && (await this.#journal.replay(replay))) this.#checkpointer.schedule();
     this.#isLoaded = true;
   }
 
@@ -97,19 +90,14 @@ export class StateStore implements CurrentCounts {
     return this.#state.version;
   }
 
-  /** Grows with each report of a count, changed or not. */
-  get reports(): number {
-    return this.#state.reports + this.#repeats;
-  }
-
   /** A bot's latest count; undefined without one. */
   count(id: BotId): number | undefined {
-    return this.#state.count(id)?.value;
+    return this.#state.get(id).count?.value;
   }
 
   /** A bot's latest count and the time it was written; undefined without one. */
   latest(id: BotId): Count | undefined {
-    const count = this.#state.count(id);
+    const { count } = this.#state.get(id);
     return count && { value: count.value, at: toClockTime(count.at) };
   }
 
@@ -120,7 +108,7 @@ export class StateStore implements CurrentCounts {
 
   /** Returns when a commit last changed the bot; undefined if that is not known, or a clock was more than a day ahead. */
   edited(id: BotId): number | undefined {
-    const edited = this.#state.edited(id);
+    const { edited } = this.#state.get(id);
     return edited !== undefined && edited <= Date.now() + maxEditedLeadMs ? edited : undefined;
   }
 
@@ -168,12 +156,11 @@ export class StateStore implements CurrentCounts {
   async setCount(id: BotId, count: number): Promise<void> {
     if (this.#closed !== undefined) throw new BotshelfError('unavailable', this.#closed);
     const pending = this.#pending.get(id);
-    const known = this.#state.count(id);
+    const { count: known } = this.#state.get(id);
     // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
     const isKnown = known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= msPerHour;
     if (isKnown && !this.#isShared && pending === undefined && !this.#journal.mayHoldRefused) {
       this.#repeatedAt.set(id, Date.now());
-      this.#repeats++;
       return;
     }
     const countedAt = countTimeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
@@ -267,34 +254,32 @@ function createUnavailableError(message: string, error: unknown): BotshelfError 
   return isUnavailable(error) ? error : new BotshelfError('write-failed', message, { cause: error });
 }
 
-export interface CheckpointerOptions {
-  readonly journal: Journal;
-  readonly committed: CommittedState;
-  /** Minimum seconds between checkpoints. */
-  readonly seconds: number;
-  readonly log: Log;
-}
-
 /**
  * Checkpoints the journal: commits the latest count of each bot to the state ref, many in one commit, then deletes the
  * journal's segments. A checkpoint that fails loses nothing: the segments stay, and the next one commits all of it.
  */
-export class Checkpointer {
-  readonly #options: CheckpointerOptions;
+class Checkpointer {
+  readonly #journal: Journal;
+  readonly #committed: CommittedState;
+  readonly #minSeconds: number;
   readonly #failures: FailureLog;
   readonly #queue = new SerialQueue();
   /** The bots whose counts are not committed yet. */
   #uncommitted = new Map<BotId, BotState>();
   #timer: NodeJS.Timeout | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
-  #checkpointedAt: number | undefined;
+  /** The end of the last checkpoint: milliseconds since the epoch; undefined before the first. */
+  checkpointedAt: number | undefined;
   #failuresInRow = 0;
   #stopped = false;
 
-  constructor(options: CheckpointerOptions) {
-    this.#options = options;
+  /** @param minSeconds between checkpoints */
+  constructor(journal: Journal, committed: CommittedState, minSeconds: number, log: Log) {
+    this.#journal = journal;
+    this.#committed = committed;
+    this.#minSeconds = minSeconds;
     this.#failures = new FailureLog({
-      log: options.log,
+      log,
       failed: (message) =>
         `could not commit counts to Git: ${message}; they are safe in the journal, retrying within a minute`,
       ended: 'counts are committed to Git again',
@@ -311,22 +296,16 @@ export class Checkpointer {
     return this.#uncommitted.size;
   }
 
-  /** The end of the last checkpoint: milliseconds since the epoch; undefined before the first. */
-  get checkpointedAt(): number | undefined {
-    return this.#checkpointedAt;
-  }
-
   /** Includes a bot's count in the next checkpoint, and schedules that. */
   add(id: BotId): void {
     this.#uncommitted.set(id, asInMemory);
     this.schedule();
   }
 
-  /** Schedules a checkpoint: immediately if the last one began more than `seconds` ago, else after that time. */
+  /** Schedules a checkpoint: immediately if the last one began more than `minSeconds` ago, else after that time. */
   schedule(): void {
     if (this.#timer !== undefined || this.#queue.size > 0 || this.#stopped) return;
-    const { seconds } = this.#options;
-    const dueIn = this.#startedAt + seconds * 1000 - performance.now();
+    const dueIn = this.#startedAt + this.#minSeconds * 1000 - performance.now();
     const delay =
       this.#failuresInRow > 0 ? computeBackoff(this.#failuresInRow, 1000, 60_000) : Math.max(0, dueIn);
     this.#timer = setTimeout(() => {
@@ -347,7 +326,7 @@ export class Checkpointer {
     try {
       await this.#queue.run(async () => await this.#commitJournal());
       this.#failuresInRow = 0;
-      this.#checkpointedAt = Date.now();
+      this.checkpointedAt = Date.now();
       this.#failures.end();
     } catch (error) {
       this.#failuresInRow++;
@@ -365,16 +344,15 @@ export class Checkpointer {
   }
 
   async #commitJournal(): Promise<void> {
-    const { journal, committed } = this.#options;
     this.#startedAt = performance.now();
     let bots: StateChange = new Map();
     try {
-      const segments = await journal.seal();
+      const segments = await this.#journal.seal();
       bots = this.#uncommitted;
       this.#uncommitted = new Map();
       if (bots.size === 0 && segments.length === 0) return;
-      await committed.commit(() => bots, `Count ${formatCount(bots.size, 'bot')}`);
-      await journal.remove(segments);
+      await this.#committed.commit(() => bots, `Count ${formatCount(bots.size, 'bot')}`);
+      await this.#journal.remove(segments);
     } catch (error) {
       for (const id of bots.keys()) this.#uncommitted.set(id, asInMemory);
       throw error;

@@ -198,7 +198,6 @@ export class State {
   /** The bots whose count was ahead of the clock when it was merged. */
   readonly #ahead = new Set<BotId>();
   #version = 0;
-  #reports = 0;
   /** Called with a bot whose time of the last edit has changed. */
   onEdited: (id: BotId) => void = () => {};
 
@@ -207,20 +206,8 @@ export class State {
     return this.#version;
   }
 
-  /** Grows with each new count, which may be the same number as before. */
-  get reports(): number {
-    return this.#reports;
-  }
-
-  get size(): number {
-    return this.#bots.size;
-  }
-
-  has(id: BotId): boolean {
-    return this.#bots.has(id);
-  }
-
-  entries(): Iterable<readonly [id: BotId, botState: BotState]> {
+  /** The state of each bot that has one. */
+  get bots(): ReadonlyMap<BotId, BotState> {
     return this.#bots;
   }
 
@@ -229,16 +216,8 @@ export class State {
     return this.#bots.get(id) ?? none;
   }
 
-  count(id: BotId): Count | undefined {
-    return this.#bots.get(id)?.count;
-  }
-
   token(id: BotId): TokenState | undefined {
     return this.#bots.get(id)?.token;
-  }
-
-  edited(id: BotId): number | undefined {
-    return this.#bots.get(id)?.edited;
   }
 
   hasToken(id: BotId): boolean {
@@ -257,7 +236,6 @@ export class State {
     const { count, token, edited } = merged;
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
-    if (known?.count !== count) this.#reports++;
     if (known?.token !== token) this.#moveToken(id, known?.token, token);
     if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
     this.#bots.set(id, merged);
@@ -268,7 +246,7 @@ export class State {
   /** Returns a bot whose count is from a clock that is ahead of this machine's, or undefined. */
   findAhead(): BotId | undefined {
     for (const id of this.#ahead) {
-      if (isAhead(this.count(id)?.at ?? 0)) return id;
+      if (isAhead(this.get(id).count?.at ?? 0)) return id;
       this.#ahead.delete(id);
     }
     return undefined;

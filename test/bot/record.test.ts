@@ -22,11 +22,12 @@ function locale(text: string): Locale {
   return tag;
 }
 
-const main = { locale: locale('fr'), data: filled(), page: '# Homère' };
+const { name, description } = filled();
+const contents = new Map([[locale('fr'), { name, description, page: '# Homère' }]]);
 
 describe('a record', () => {
   it('has the keys that the API promises, with every default in place', () => {
-    deepStrictEqual(JSON.parse(JSON.stringify(assembleRecord(id, main, []))), {
+    deepStrictEqual(JSON.parse(JSON.stringify(assembleRecord(id, filled(), contents))), {
       id: '190519304972663312',
       authors: ['190519304972664832'],
       cachedImages: { avatar: null, cover: null, preview: [] },
@@ -52,11 +53,11 @@ describe('a record', () => {
 
   it('may have everything that a main page may have, such as a prefix of 32 characters', () => {
     const data = filled({ trigger: { prefix: ['p'.repeat(32)] }, codehost: { owner: 'o'.repeat(100) } });
-    deepStrictEqual(validate('record', assembleRecord(id, { ...main, data }, [])), []);
+    deepStrictEqual(validate('record', assembleRecord(id, data, contents)), []);
   });
 
   it('is not a list element, whose schema is the same but for the pages', () => {
-    const record = assembleRecord(id, main, []);
+    const record = assembleRecord(id, filled(), contents);
     const faultsOf = (value: object): string[] =>
       validate('list-element', value).map(({ keyword, place }) => `${keyword} ${place.join('.')}`);
     deepStrictEqual(faultsOf(record), ['additionalProperties contents.fr.page']);
@@ -66,22 +67,22 @@ describe('a record', () => {
 
   it('has what the page says rather than a default', () => {
     const keys = { edited: 1_800_000_000_000, random: 0.25, nsfw: true, oauth: '42' };
-    const record = assembleRecord(id, { ...main, data: filled({ ...keys, codehost: { owner: 'o' } }) }, []);
+    const record = assembleRecord(id, filled({ ...keys, codehost: { owner: 'o' } }), contents);
     deepStrictEqual(record, { ...record, ...keys, codehost: { owner: 'o', repo: null } });
   });
 
   it('takes no key that is not named', () => {
     const data = { ...filled(), token: 'secret', trigger: { ...filled().trigger, extra: 1 } };
-    ok(!JSON.stringify(assembleRecord(id, { ...main, data }, [])).match(/secret|extra/));
+    ok(!JSON.stringify(assembleRecord(id, data, contents)).match(/secret|extra/));
   });
 });
 
 describe('the derived draw', () => {
   it('is in [0, 1) and the same for an id everywhere', () => {
-    strictEqual(assembleRecord(id, main, []).random, 0.4538219514883082);
+    strictEqual(assembleRecord(id, filled(), contents).random, 0.4538219514883082);
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{1,20}$/), (text) => {
-        const draw = assembleRecord(botId(text), main, []).random;
+        const draw = assembleRecord(botId(text), filled(), contents).random;
         ok(draw >= 0 && draw < 1);
       }),
     );

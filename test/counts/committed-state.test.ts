@@ -22,7 +22,7 @@ describe('the state and its ref', () => {
     const last = newCommitted(ref);
     await last.follow();
     deepStrictEqual(
-      bots.map((id) => last.state.edited(id)),
+      bots.map((id) => last.state.get(id).edited),
       bots.map(() => 3),
     );
     strictEqual(ref.history.length, 30);
@@ -35,7 +35,7 @@ describe('the state and its ref', () => {
     const change = new Map(ids.map((id) => [id, { edited: 1 }]));
     await here.commit(() => change, 'Edit 20000 bots');
     await there.follow();
-    for (const { state } of [here, there]) ok(ids.every((id) => state.edited(id) === 1));
+    for (const { state } of [here, there]) ok(ids.every((id) => state.get(id).edited === 1));
     strictEqual(here.follow(), undefined, 'all is read');
     await here.commit(() => one(ids[0], 2), 'Count 1 bot');
     strictEqual(
@@ -52,11 +52,11 @@ describe('the state and its ref', () => {
     await there.commit(() => one(id, 1), 'Count 1 bot');
     const seen: unknown[] = [];
     await here.commit(() => {
-      seen.push(here.state.edited(id));
+      seen.push(here.state.get(id).edited);
       return one(id, 2);
     }, 'Count 1 bot');
     deepStrictEqual(seen.at(-1), 1);
-    strictEqual(here.state.edited(id), 2);
+    strictEqual(here.state.get(id).edited, 2);
   });
 
   it('give up on a tip that never stands still', async () => {

@@ -39,7 +39,7 @@ describe('a state that somebody has spoilt', () => {
     const log = recordedLog();
     const committed = new CommittedState(createStateRef(openerOf(repository.folder), log), log);
     await committed.follow();
-    strictEqual(committed.state.count(botId('3312'))?.value, 5);
+    strictEqual(committed.state.get(botId('3312')).count?.value, 5);
     match(log.lines[0] ?? '', /^warn: 00\/01\.json:1 of the state ref is skipped: /);
     deepStrictEqual(
       [log.lines.length, log.lines.at(-1)],
@@ -89,7 +89,7 @@ describe('a state that somebody has spoilt', () => {
     ref.peek = () => 'other';
     ref.read = async () => ({ commit: 'other', days: [], shards: makeShards() });
     await rejects(committed.refresh(), { code: 'state-refused', message: /has more than \d+ bots/ });
-    deepStrictEqual([committed.state.size, committed.state.count(botId('3312'))?.value], [1, 5]);
+    deepStrictEqual([committed.state.bots.size, committed.state.get(botId('3312')).count?.value], [1, 5]);
   });
 
   it('of another machine is not merged', async () => {

@@ -1,7 +1,8 @@
 import { CurrentCache } from '../../src/lib/current-cache.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 import { Lists } from '../../src/catalogue/lists/lists.ts';
-import type { Cursor, ListQuery } from '../../src/catalogue/lists/parameters.ts';
+import type { Cursor } from '../../src/catalogue/lists/orders.ts';
+import type { ListQuery } from '../../src/catalogue/lists/parameters.ts';
 import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import type { BotIndex, IndexedBot } from '../../src/catalogue/store/bot-index.ts';
 import { defaultNeeds } from './needs.ts';

@@ -30,7 +30,7 @@ export async function openCatalogue(
   const catalogue = new Catalogue({ root, log: silentLog, snapshot: null, roundSeconds: 36_000, ...options });
   cleanUp(async () => await catalogue.close());
   await catalogue.load();
-  await eventually(() => catalogue.status.watcherFault === null);
+  await eventually(() => catalogue.bots.watcherFault === null);
   return {
     root,
     catalogue,

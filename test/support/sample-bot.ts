@@ -12,24 +12,19 @@ export function sampleBot(
   },
   keys: Partial<FilledMainPage> = {},
 ): IndexedBot {
-  const [[locale, [name, description, page = '']] = ['en', ['Homer', 'Answers.']], ...others] =
-    Object.entries(texts);
+  const contents = new Map(
+    Object.entries(texts).map(([locale, [name, description, page = '']]) => [
+      locale as Locale,
+      { name, description, page },
+    ]),
+  );
   const data = withDefaults({
-    name,
-    description,
     authors: ['1'],
     category: 'fun',
     created: 0,
     invite: 'https://example.org/',
     ...keys,
   });
-  const record = assembleRecord(
-    botId(id),
-    { locale: locale as Locale, data: data as unknown as FilledMainPage, page },
-    others.map(([tag, [other, text, page = '']]) => [
-      tag as Locale,
-      { name: other, description: text, page },
-    ]),
-  );
+  const record = assembleRecord(botId(id), data as unknown as FilledMainPage, contents);
   return indexBot(botId(id), record, []);
 }

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { BotshelfError } from '../../lib/errors.ts';
@@ -23,7 +24,7 @@ import {
   isPage,
   parsePlace,
   pathOf,
-  readPageStat,
+  readStat,
 } from '../page/layout.ts';
 import { isBlob, type PageFile } from '../page/page-file.ts';
 import { isMainPage, isReadable } from '../page/rules.ts';
@@ -200,9 +201,9 @@ export class ChangeFeed implements BranchConsumer {
     const { root, catalogue } = this.#options;
     const served = catalogue.store.bots.get(id)?.files.find((file) => file.locale === locale);
     if (served?.sha === after) return true;
-    const place = { id, locale };
-    const isOnDisk = after === undefined ? !readPageStat(root, place) : isBlob(root, place, after, hash);
-    if (isOnDisk) catalogue.look([pathOf(id, locale)]);
+    const path = pathOf(id, locale);
+    const isOnDisk = after === undefined ? !readStat(join(root, path)) : isBlob(root, path, after, hash);
+    if (isOnDisk) catalogue.look([path]);
     return isOnDisk;
   }
 }
@@ -278,7 +279,7 @@ export async function* listChangedBots(
       (after === undefined || folder >= folderOf(after)) &&
       wanted?.has(folder) !== false,
   );
-  for await (const [folder, files, newFiles] of readFolders(repository, folders, before, now)) {
+  for await (const { folder, files, newFiles } of readFolders(repository, folders, before, now)) {
     const bots = new Map<BotId, PageBlobs[]>();
     for (const name of listDifferent(files, newFiles)) {
       const place = parsePlace(folder, name);
@@ -300,20 +301,17 @@ export async function* listChangedBots(
 
 type Tree = ReadonlyMap<string, TreeEntry>;
 
+const noEntries: Tree = new Map();
+
 /** Yields each folder as it was before and as it is now. */
-async function* readFolders(
-  repository: Repository,
-  folders: readonly string[],
-  before: Tree,
-  now: Tree,
-): AsyncGenerator<[folder: string, before: Tree, now: Tree]> {
+async function* readFolders(repository: Repository, folders: readonly string[], before: Tree, now: Tree) {
   for (const some of splitIntoParts(folders, foldersAtATime)) {
     const trees = await readTrees(
       repository,
       some.flatMap((folder) => [before.get(folder), now.get(folder)]),
     );
     for (const [i, folder] of some.entries())
-      yield [folder, trees[2 * i] ?? new Map(), trees[2 * i + 1] ?? new Map()];
+      yield { folder, files: trees[2 * i] ?? noEntries, newFiles: trees[2 * i + 1] ?? noEntries };
   }
 }
 
@@ -323,7 +321,7 @@ const foldersAtATime = 16;
 async function readTop(repository: Repository, commit: string | null): Promise<Tree> {
   const path = repository.prefix + botsFolder;
   const entry = (await findTreeEntries(repository, commit, [path])).get(path);
-  return (await readTrees(repository, [entry]))[0] ?? new Map();
+  return (await readTrees(repository, [entry]))[0] ?? noEntries;
 }
 
 /**

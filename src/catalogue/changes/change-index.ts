@@ -13,12 +13,9 @@ import { botsFolder, type FilePlace, folderOf, isFolderName, parseFilePath } fro
 import { type PageFile, parsePageFile } from '../page/page-file.ts';
 
 /** A commit that changed pages of a bot. */
-export interface BotCommit {
+export interface BotCommit extends Pick<LoggedChange, 'line' | 'time'> {
   readonly id: string;
-  /** Milliseconds since the epoch; may be in the future if the clock of another machine was. */
-  readonly time: number;
   readonly pages: readonly PageBlobs[];
-  readonly line: LoggedChange['line'];
 }
 
 /** The blobs of a bot's file before and after a commit; undefined if the file did not exist. */

@@ -21,16 +21,17 @@ import {
   listElementParts,
   parseListElement,
 } from '../store/bot-index.ts';
-import { compareSorted, type CutPage, cutPage, type SortedBot, SortedIndexes } from './orders.ts';
 import {
-  createCheck,
-  isFilteredByCount,
-  type ListQuery,
-  type Sort,
+  compareSorted,
+  type CutPage,
+  cutPage,
+  type SortedBot,
+  SortedIndexes,
   type SortKey,
   type SortValue,
   type ValueOf,
-} from './parameters.ts';
+} from './orders.ts';
+import { createCheck, type ListQuery, type Sort } from './parameters.ts';
 import { type BestBots, selectBest } from './relevance.ts';
 
 /** A page of a list, with facts about the whole list. */
@@ -60,18 +61,16 @@ export interface CatalogueSizes {
 
 /** Opens the lists of a catalogue. The first search builds its index. */
 export function openLists(
-  {
-    store,
-    settings,
-  }: { store: { readonly bots: BotIndex }; settings: { readonly current: CatalogueSettings } },
+  catalogue: { store: { readonly bots: BotIndex }; settings: { readonly current: CatalogueSettings } },
   counts: ReadonlyCounts,
   cache: CurrentCache,
   log: Log,
 ): Lists {
   const onError = (error: unknown): void =>
     log.error({ err: error }, 'could not rebuild the search index: searches use the existing one');
-  const search = new BotSearch(store.bots, onError, () => getNeeds(settings.current));
-  return new Lists(store.bots, search, counts, cache);
+  const { bots } = catalogue.store;
+  const search = new BotSearch(bots, onError, () => getNeeds(catalogue.settings.current));
+  return new Lists(bots, search, counts, cache);
 }
 
 /**
@@ -88,7 +87,6 @@ export class Lists {
   readonly #queue = new FairQueue(64);
   /** Searches wait here, so that a list waits for one of them at most. */
   readonly #searches = new FairQueue(maxWaitingSearches);
-  #sizes = { version: -1, all: createSizes(), general: createSizes() };
 
   constructor(bots: BotIndex, search: BotSearch, counts: ReadonlyCounts, cache: CurrentCache) {
     this.#bots = bots;
@@ -108,21 +106,25 @@ export class Lists {
   }
 
   /**
-   * Returns the first page of each query, in one pass over the bots. The queries differ only in their filters.
+   * Returns the first page of each query; of a search, after one search. The queries differ only in their filters.
    * @throws {BotshelfError} queue-full
    */
   async firstPages(queries: readonly ListQuery[], client = ''): Promise<PageOfBots[]> {
-    const [query] = queries;
-    if (query === undefined) return [];
-    return await this.#run(client, query, async () => {
-      if (query.q === undefined) return await this.#pick(queries, 0);
-      const slice = new TimeSlice();
-      return await this.search.search(query.q, slice, async (found) => {
-        const pages: PageOfBots[] = [];
-        for (const each of queries) pages.push(await this.#choose(found, each, slice));
-        return pages;
-      });
-    });
+    const pages: PageOfBots[] = [];
+    const [{ q } = {}] = queries;
+    if (q === undefined) {
+      for (const query of queries) {
+        const pick = async (): Promise<PageOfBots> => await this.#pick(query, 0, query.limit ?? Infinity);
+        pages.push(await this.#run(client, query, pick));
+      }
+      return pages;
+    }
+    const slice = new TimeSlice();
+    const choose = async (found: Found): Promise<void> => {
+      for (const query of queries) pages.push(await this.#choose(found, query, slice));
+    };
+    await this.#run(client, { q }, async () => await this.search.search(q, slice, choose));
+    return pages;
   }
 
   /**
@@ -131,27 +133,25 @@ export class Lists {
    */
   async json(query: ListQuery, client = ''): Promise<List & Current> {
     const { fields, ...selection } = query;
-    const select = async (slice = new TimeSlice()): Promise<PageOfBots> => await this.#select(query, slice);
+    const key = `list v2 ${JSON.stringify(query)}`;
     const build = async (page: PageOfList, slice = new TimeSlice()): Promise<List> =>
       await buildList(page, createElementForm(fields, this.#counts), slice);
     const isShort = query.ids !== undefined || (query.limit ?? Infinity) <= maxExactCounts;
-    let inputs = this.#inputsOf(query);
-    let make = async (): Promise<List> =>
-      await this.#run(client, query, async () => {
-        const slice = new TimeSlice();
-        return await build(await select(slice), slice);
-      });
     if (isShort && fields?.includes('count')) {
-      const selectPage = async (): Promise<PageOfList> => {
-        const { bots, total, next, corrected } = await this.#run(client, query, select);
+      const select = async (): Promise<PageOfList> => {
+        const { bots, total, next, corrected } = await this.page(query, client);
         return { bots, total, next, corrected };
       };
       const keeping = { inputs: this.#inputsOf(selection), isExact: true };
-      const page = await this.#cache.get(`page ${JSON.stringify(selection)}`, selectPage, keeping);
-      inputs = [page.current, this.#inputOfCounts(page.bots)];
-      make = async () => await build(page);
+      const page = await this.#cache.get(`page ${JSON.stringify(selection)}`, select, keeping);
+      const inputs = [page.current, this.#inputOfCounts(page.bots)];
+      return await this.#keep(key, inputs, async () => await build(page));
     }
-    return await this.#keep(`list v2 ${JSON.stringify(query)}`, inputs, make);
+    const make = async (): Promise<List> => {
+      const slice = new TimeSlice();
+      return await build(await this.#select(query, slice), slice);
+    };
+    return await this.#keep(key, this.#inputsOf(query), async () => await this.#run(client, query, make));
   }
 
   /**
@@ -162,7 +162,8 @@ export class Lists {
     const build = async (): Promise<List> => {
       const bots = await sortByPath(await this.#bots.sorted());
       const total = bots.reduce((sum, { files }) => sum + files.filter(isPage).length, 0);
-      return await buildList({ ...noSearch, bots, total, next: undefined }, fileForm, new TimeSlice());
+      const page = { bots, total, next: undefined, corrected: undefined };
+      return await buildList(page, fileForm, new TimeSlice());
     };
     const run = async (): Promise<List> => await this.#run(client, {}, build);
     return await this.#keep('list v1', [() => this.#bots.version], run);
@@ -196,10 +197,10 @@ export class Lists {
 
   /** Returns the numbers of bots, with or without those for adults. */
   async sizes(withAdult: boolean): Promise<CatalogueSizes> {
-    const { version } = this.#bots;
-    if (this.#sizes.version !== version)
-      this.#sizes = { version, ...(await countBots(await this.#bots.sorted())) };
-    return withAdult ? this.#sizes.all : this.#sizes.general;
+    const count = async (): Promise<Record<'all' | 'general', CatalogueSizes>> =>
+      await countBots(await this.#bots.sorted());
+    const keeping = { inputs: [() => this.#bots.version], isExact: true };
+    return (await this.#cache.get('sizes', count, keeping))[withAdult ? 'all' : 'general'];
   }
 
   async #select(query: ListQuery, slice: TimeSlice): Promise<PageOfBots> {
@@ -238,58 +239,38 @@ export class Lists {
   /** Cuts a page from the first bots of a list. They are picked for ten pages together and cached. */
   async #cutPicked(query: ListQuery, start: number): Promise<PageOfBots> {
     const { after: _after, limit = Infinity, ...whole } = query;
-    const pick = async (from: number, count: number): Promise<PageOfBots> =>
-      (await this.#pick([{ ...whole, limit: count }], from))[0] as PageOfBots;
     const end = Math.ceil((start + limit) / pickedTogether) * pickedTogether;
-    if (end > maxPicked) return await pick(start, limit);
+    if (end > maxPicked) return await this.#pick(whole, start, start + limit);
     const key = `picked ${end} ${JSON.stringify(whole)}`;
     const keeping = { inputs: this.#inputsOf(whole), isExact: true };
-    const { current: _current, ...picked } = await this.#cache.get(
-      key,
-      async () => await pick(0, end),
-      keeping,
-    );
+    const pick = async (): Promise<PageOfBots> => await this.#pick(whole, 0, end);
+    const { current: _current, ...picked } = await this.#cache.get(key, pick, keeping);
     return { ...picked, bots: picked.bots.slice(start, start + limit) };
   }
 
   /**
-   * Picks the page of each query in one pass over all bots, which is faster than sorting them. Bots for a page far
+   * Picks the bots between two places of a list in one pass over all bots, which is faster than sorting them. Bots far
    * down a list are sorted instead.
    */
-  async #pick(queries: readonly ListQuery[], start: number): Promise<PageOfBots[]> {
-    const [{ category: _category, sort = byId, limit = Infinity, ...others } = {}] = queries;
-    const isFar = queries.length === 1 && start + limit > maxPicked;
-    const all = isFar ? (await this.#filter({ ...others, sort })).bots : await this.#candidates(queries);
-    // Later ids are newer: from that end, few bots displace picked ones.
-    const bots = sort.descending && !isFar ? all.toReversed() : all;
-    const picked = queries.map((query) => this.#startPage(query, start));
-    await forEachInSlices(bots, (bot) => {
-      for (const { add } of picked) add(bot);
-    });
-    return picked.map(({ page }) => page());
-  }
-
-  /** Returns a builder of one page of a query. Bots are added by id, in the direction of the query's order. */
-  #startPage(
-    { category, limit = Infinity, sort = byId, ...query }: ListQuery,
-    start: number,
-  ): { readonly add: (bot: IndexedBot) => void; readonly page: () => PageOfBots } {
+  async #pick({ category, ...query }: ListQuery, start: number, end: number): Promise<PageOfBots> {
+    const { key, descending } = query.sort ?? byId;
+    const isFar = end > maxPicked;
+    const few = isFar ? (await this.#filter(query)).bots : await this.#listFew({ author: query.author });
+    const all = few ?? (await this.#bots.sorted());
     const check = createCheck(query, this.#counts);
-    const first = keepFirst(this.#orders.valueOf(sort.key), sort.descending, start + limit);
+    const first = keepFirst(this.#orders.valueOf(key), descending, end);
     const categories = new Map<Category, number>();
     let total = 0;
-    const add = (bot: IndexedBot): void => {
+    // Later ids are newer: from that end, few bots displace picked ones.
+    await forEachInSlices(descending && !isFar ? all.toReversed() : all, (bot) => {
       if (check?.(bot) === false) return;
       increase(categories, bot.facts.category);
       if (category?.includes(bot.facts.category) === false) return;
       total++;
       first.add(bot);
-    };
-    const page = (): PageOfBots => {
-      const bots = first.sorted.slice(start).map(({ bot }) => bot);
-      return { ...noSearch, bots, total, next: undefined, categories };
-    };
-    return { add, page };
+    });
+    const bots = first.sorted.slice(start).map(({ bot }) => bot);
+    return { ...noSearch, bots, total, next: undefined, categories };
   }
 
   /** Returns the bots that pass the filters of a query, in its order. Cached: all pages are slices of this list. */
@@ -305,13 +286,6 @@ export class Lists {
     };
     const keeping = { inputs: this.#inputsOf(wanted), isExact: true };
     return await this.#cache.get(`filtered ${JSON.stringify(wanted)}`, filter, keeping);
-  }
-
-  /** Returns bots by id that include all bots these queries select. */
-  async #candidates(queries: readonly ListQuery[]): Promise<readonly IndexedBot[]> {
-    const [{ author } = {}] = queries;
-    const few = queries.every((query) => query.author === author) && (await this.#listFew({ author }));
-    return few || (await this.#bots.sorted());
   }
 
   /**
@@ -336,11 +310,10 @@ export class Lists {
 
   /** Returns the inputs that a list is rebuilt for. The order of a search depends on counts: they rank equal matches. */
   #inputsOf(query: ListQuery): Input[] {
-    const { q, sort } = query;
+    const { q, sort, active, fields } = query;
     const key = sort?.key ?? (q === undefined ? 'id' : 'count');
     const inputs: Input[] = [() => this.#orders.version(key)];
-    if (isFilteredByCount(query) || query.fields?.includes('count') === true)
-      inputs.push(() => this.#orders.version('count'));
+    if (active !== undefined || fields?.includes('count')) inputs.push(() => this.#orders.version('count'));
     if (q !== undefined)
       inputs.push(
         () => this.search.version,
@@ -437,21 +410,15 @@ export function keepFirst(valueOf: ValueOf, descending: boolean, count: number):
   return { sorted, add };
 }
 
-interface MutableSizes extends CatalogueSizes {
-  total: number;
-  readonly categories: Map<Category, number>;
-  readonly locales: Map<Locale, number>;
+function createSizes() {
+  return { total: 0, categories: new Map<Category, number>(), locales: new Map<Locale, number>() };
 }
 
-function createSizes(): MutableSizes {
-  return { total: 0, categories: new Map(), locales: new Map() };
-}
-
-async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'general', MutableSizes>> {
+/** Returns the sizes of all bots, and without those for adults. */
+async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'general', CatalogueSizes>> {
   const [all, general] = [createSizes(), createSizes()];
-  const [forAdults, forEveryone] = [[all], [all, general]];
   await forEachInSlices(bots, ({ facts }) => {
-    for (const sizes of facts.nsfw ? forAdults : forEveryone) {
+    for (const sizes of facts.nsfw ? [all] : [all, general]) {
       sizes.total++;
       increase(sizes.categories, facts.category);
       for (const locale of facts.locales) increase(sizes.locales, locale);

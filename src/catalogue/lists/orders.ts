@@ -1,16 +1,37 @@
-import type { ReadonlyCounts } from '../../bot/counts.ts';
+import { findRankedGrowth, type ReadonlyCounts } from '../../bot/counts.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import { findFirstPlace } from '../../lib/binary-search.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/time-slice.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
-import {
-  type Cursor,
-  type ListQuery,
-  orders,
-  type SortKey,
-  type SortValue,
-  type ValueOf,
-} from './parameters.ts';
+
+/** The sort keys of lists, with their values in ascending order. A bot without a count comes before bots with one. */
+const orders = {
+  id: () => 0,
+  created: ({ facts }) => facts.created,
+  edited: ({ facts }) => facts.edited,
+  name: ({ facts }) => facts.sortName,
+  random: ({ facts }) => facts.random,
+  count: ({ id }, counts) => counts.count(id) ?? -1,
+  growth: ({ id }, counts) => findRankedGrowth(counts, id) ?? -2,
+} satisfies Readonly<Record<string, (bot: IndexedBot, counts: ReadonlyCounts) => SortValue>>;
+
+export type SortKey = keyof typeof orders;
+
+export const sortKeys = Object.keys(orders) as SortKey[];
+
+/**
+ * The last bot of a page and its sort value: the next page begins after it, even if that bot was removed. A bot whose
+ * value has changed since may be on both pages or on neither.
+ */
+export interface Cursor {
+  readonly value: SortValue;
+  readonly id: BotId;
+}
+
+export type SortValue = string | number;
+
+/** Returns the sort value of a bot; bots of the same value are sorted by id. */
+export type ValueOf = (bot: IndexedBot) => SortValue;
 
 /**
  * The index in every order that lists have. Orders are kept, and updated when next needed: sorting an almost sorted
@@ -48,13 +69,15 @@ export class SortedIndexes {
 
   /** Returns the current version of an order. Counts change all the time: their order is sorted at most once a second. */
   version(key: SortKey): string {
-    const second = 'isByCount' in orders[key] && this.#counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
+    const isByCount = key === 'count' || key === 'growth';
+    const second = isByCount && this.#counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
     return `${this.#bots.version} ${second}`;
   }
 
   /** Returns the function that reads the sort value of a bot. */
   valueOf(key: SortKey): ValueOf {
-    return orders[key].valueOf(this.#counts);
+    const order = orders[key];
+    return (bot) => order(bot, this.#counts);
   }
 
   /** Yields all bots: first the known ones in their previous order, then the new ones. */
@@ -82,7 +105,7 @@ export function cutPage(
   bots: readonly IndexedBot[],
   valueOf: ValueOf,
   descending: boolean,
-  { after = 0, limit = bots.length }: ListQuery,
+  { after = 0, limit = bots.length }: { readonly after?: Cursor | number; readonly limit?: number },
 ): CutPage {
   const isBefore = (bot: IndexedBot, { value, id }: Cursor): boolean => {
     const order = compareValues(valueOf(bot), bot.id, value, id);

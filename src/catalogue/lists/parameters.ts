@@ -8,6 +8,7 @@ import { readSchema } from '../../bot/schemas.ts';
 import { quoteValue } from '../../lib/text.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import type { BotFacts, IndexedBot } from '../store/bot-index.ts';
+import { type Cursor, type SortKey, sortKeys } from './orders.ts';
 
 /** A query of a list: the filters, the order, the page, and the keys of each bot. */
 export interface ListQuery extends FilterValues {
@@ -34,20 +35,6 @@ export interface Sort {
   readonly key: SortKey;
   readonly descending: boolean;
 }
-
-/**
- * The last bot of a page and its sort value: the next page begins after it, even if that bot was removed. A bot whose
- * value has changed since may be on both pages or on neither.
- */
-export interface Cursor {
-  readonly value: SortValue;
-  readonly id: BotId;
-}
-
-export type SortValue = string | number;
-
-/** Returns the sort value of a bot; bots of the same value are sorted by id. */
-export type ValueOf = (bot: IndexedBot) => SortValue;
 
 /** A parameter of a query. */
 export interface QueryParameter<V, S = null> {
@@ -86,8 +73,6 @@ export function refuse(message: string): never {
 interface Filter<V> extends ListParameter<V> {
   /** Returns a test whether a bot passes the filter with this value. */
   readonly matches: (value: V, counts: ReadonlyCounts) => (bot: IndexedBot) => boolean;
-  /** Whether a new count may change the result for a bot. */
-  readonly isByCount?: true;
 }
 
 /**
@@ -131,7 +116,7 @@ export const filters = {
     description: 'Bots with a page in this language. Without it, all.',
     schema: { $ref: 'definitions.schema.json#/$defs/locale' },
   }),
-  /** The number of days, up to now, in which a count must have been posted. */
+  /** The number of days, up to now, in which a count must have been posted: the only filter by count. */
   active: filter<number>({
     parse: ([text], { inactiveDays }) => {
       const known = [...new Set([daysPerWeek, 30, inactiveDays])];
@@ -147,7 +132,6 @@ export const filters = {
       const since = Date.now() - days * msPerDay;
       return ({ id }) => (counts.reportedAt(id) ?? 0) >= since;
     },
-    isByCount: true,
     description:
       'Bots that posted a count in this time. It is `7d`, `30d`, or as many days as the settings of the list say. Without it, all.',
     schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}d$', examples: ['7d'] },
@@ -156,30 +140,6 @@ export const filters = {
 
 /** The days of `active=7d`, which pages offer. */
 export const daysPerWeek = 7;
-
-/** The sort keys of lists, with their values in ascending order. A bot without a count comes before bots with one. */
-export const orders = {
-  id: { valueOf: () => () => 0 },
-  created: { valueOf: () => (bot) => bot.facts.created },
-  edited: { valueOf: () => (bot) => bot.facts.edited },
-  name: { valueOf: () => (bot) => bot.facts.sortName },
-  random: { valueOf: () => (bot) => bot.facts.random },
-  count: { valueOf: (counts) => (bot) => counts.count(bot.id) ?? -1, isByCount: true },
-  growth: { valueOf: (counts) => (bot) => findRankedGrowth(counts, bot.id) ?? -2, isByCount: true },
-} as const satisfies Readonly<
-  Record<string, { valueOf: (counts: ReadonlyCounts) => ValueOf; isByCount?: true }>
->;
-
-/** Returns the growth of a bot; undefined for a bot on few servers, where a single server would be much. */
-export function findRankedGrowth(counts: ReadonlyCounts, id: BotId): number | undefined {
-  return (counts.count(id) ?? 0) < minRankedCount ? undefined : counts.growth(id);
-}
-
-const minRankedCount = 100;
-
-export type SortKey = keyof typeof orders;
-
-export const sortKeys = Object.keys(orders) as SortKey[];
 
 /** The order of a search: the best match first. */
 export const relevance = 'relevance';
@@ -296,21 +256,13 @@ export function createCheck(
   { ids, ...values }: FilterValues & Pick<ListQuery, 'ids'>,
   counts: ReadonlyCounts,
 ): ((bot: IndexedBot) => boolean) | undefined {
-  const checks = listActive(values).map(([{ matches }, value]) => matches(value, counts));
+  const checks = Object.entries(filters).flatMap(([name, entry]) => {
+    const value = values[name as keyof FilterValues];
+    return value === undefined ? [] : (entry as Filter<unknown>).matches(value, counts);
+  });
   const wanted = ids && new Set(ids);
   if (wanted) checks.push(({ id }) => wanted.has(id));
   return checks.length === 0 ? undefined : (bot) => checks.every((check) => check(bot));
-}
-
-/** Whether a new count may add a bot to a list with these filters, or remove it. */
-export function isFilteredByCount(values: FilterValues): boolean {
-  return listActive(values).some(([{ isByCount }]) => isByCount);
-}
-
-function listActive(values: FilterValues): (readonly [Filter<unknown>, unknown])[] {
-  return Object.entries(filters)
-    .map(([name, entry]) => [entry as Filter<unknown>, values[name as keyof FilterValues]] as const)
-    .filter(([, value]) => value !== undefined);
 }
 
 function filter<V>(entry: Filter<V>): Filter<V> {

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, parseLocale } from '../../bot/locale.ts';
 import { codeOf } from '../../lib/errors.ts';
+import { createFileFault, type Fault } from './fault.ts';
 
 /** The folder of the catalogue that holds the bots. */
 export const botsFolder = 'bots';
@@ -27,12 +28,6 @@ export interface PagePlace extends FilePlace {
 
 export function isPage<T extends Pick<FilePlace, 'locale'>>(file: T): file is T & Pick<PagePlace, 'locale'> {
   return file.locale !== commandsPart;
-}
-
-/** The reason why a path cannot be a file of a bot. */
-export interface PlaceFault {
-  readonly rule: 'stray-file' | 'wrong-folder' | 'wrong-locale';
-  readonly message: string;
 }
 
 /**
@@ -61,7 +56,7 @@ export function isFolderName(name: string): boolean {
 export const strayMessage = `this is not the page of a bot: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
 
 /** Returns the place of the file `name` in `bots/<folder>/`, or the fault of its path. */
-export function parsePlace(folder: string, name: string): FilePlace | PlaceFault {
+export function parsePlace(folder: string, name: string): FilePlace | Pick<Fault, 'rule' | 'message'> {
   const [, digits = '', tag] =
     /^([0-9]{1,20})\.(?:([A-Za-z0-9-]{1,35})\.md|commands\.json)$/.exec(name) ?? [];
   const id = parseBotId(digits);
@@ -98,12 +93,7 @@ export function parseFilePath(path: string, prefix = ''): FilePlace | undefined 
 }
 
 /** The part of a file's stat that changes with its content. */
-export interface FileStat {
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-  readonly ino: number;
-}
+export type FileStat = Readonly<Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>>;
 
 /** Returns the names of all entries of `bots/`, sorted. @throws when `bots/` cannot be read */
 export function listTop(root: string): string[] {
@@ -168,20 +158,21 @@ export function isFolder(root: string, path: string): boolean {
   }
 }
 
-/** Groups a folder's names by bot. `misplaced` has the names that the layout does not allow. */
+/** Groups a folder's names by bot. `misplaced` has the faults of those that the layout does not allow. */
 export function groupByBot(
   folder: string,
   names: Iterable<string>,
 ): {
   readonly bots: ReadonlyMap<BotId, readonly FilePlace[]>;
-  readonly misplaced: ReadonlyMap<string, PlaceFault>;
+  readonly misplaced: ReadonlyMap<string, Fault>;
 } {
   const bots = new Map<BotId, FilePlace[]>();
-  const misplaced = new Map<string, PlaceFault>();
+  const misplaced = new Map<string, Fault>();
   for (const name of names) {
     const place = parsePlace(folder, name);
     if ('rule' in place) {
-      misplaced.set(name, place);
+      const { rule, message } = place;
+      misplaced.set(name, createFileFault(`${botsFolder}/${folder}/${name}`, rule, message));
       continue;
     }
     const places = bots.get(place.id);
@@ -189,11 +180,6 @@ export function groupByBot(
     else bots.set(place.id, [place]);
   }
   return { bots, misplaced };
-}
-
-/** Returns the stat of the file at a place; undefined if it does not exist. */
-export function readPageStat(root: string, { id, locale }: FilePlace): FileStat | undefined {
-  return readStat(join(root, pathOf(id, locale)));
 }
 
 /** Returns the stat of a file; undefined if it does not exist. */

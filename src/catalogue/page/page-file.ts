@@ -52,9 +52,9 @@ export function readFileText(root: string, path: string): string | undefined {
   return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize ? bytes.toString() : undefined;
 }
 
-/** Whether the file at `place` below `root` is the blob with this id. */
-export function isBlob(root: string, place: FilePlace, id: string, hash: HashName): boolean {
-  const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));
+/** Whether the file at a path below `root` is the blob with this id. @param path must not be user input */
+export function isBlob(root: string, path: string, id: string, hash: HashName): boolean {
+  const bytes = readRegularFile(join(root, path));
   return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && computeBlobId(bytes, hash) === id;
 }
 

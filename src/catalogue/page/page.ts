@@ -3,16 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import matter from 'gray-matter';
 import { BotshelfError } from '../../lib/errors.ts';
 import { editedTimeAfter } from '../../bot/clock.ts';
-import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
+import { readKeyOrder, readSchema, resolveProperties, type SchemaDocument } from '../../bot/schemas.ts';
 import { validate } from '../../bot/validate.ts';
-import {
-  createLocator,
-  setKeys,
-  type JsonFault,
-  readStrictJson,
-  type KeyOrder,
-  printJson,
-} from '../../lib/json.ts';
+import { createLocator, setKeys, type JsonFault, readStrictJson, printJson } from '../../lib/json.ts';
 import { type Fault, createFileFault, findPosition } from './fault.ts';
 
 /** The front matter of a page file. */
@@ -263,10 +256,6 @@ export function toCanonicalForm(
 /** Returns a JSON file in canonical form, like toCanonicalForm. @throws {Error} when the text is not JSON */
 export function toCanonicalJson(text: string, schema: 'settings' | 'profile'): string {
   return `${printJson(text, keyOrders[schema])}\n`;
-}
-
-function readKeyOrder(schema: SchemaDocument): KeyOrder {
-  return new Map(Object.entries(resolveProperties(schema)).map(([key, value]) => [key, readKeyOrder(value)]));
 }
 
 const keyOrders = {

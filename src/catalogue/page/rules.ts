@@ -134,13 +134,13 @@ function ensureEditedNotBeforeCreated({ page }: ReadablePage): Fault[] {
 
 function ensureNoPlaceholders({ path, page }: ReadablePage): Fault[] {
   const faults = listValues(page.data)
-    .filter(([, value]) => isPlaceholder(value))
+    .filter(([, value]) => values.has(value))
     .slice(0, maxFaults)
     .map(([place, value]) => {
       const message = `${formatPlace(place)}${quoteValue(value)} is a placeholder: replace it with the bot's own`;
       return page.faultAt(place, 'placeholder', message);
     });
-  const left = findPlaceholder(page.page);
+  const left = textsOfPages.find((placeholder) => page.page.includes(placeholder));
   if (left === undefined) return faults;
   const message = `the page below the front matter: ${quoteValue(left)} is a placeholder: replace it`;
   return [...faults, createFileFault(path, 'placeholder', message)];
@@ -164,15 +164,7 @@ export const placeholders = {
   translatedPage: 'Replace this with the page of your bot in this language.',
 } as const;
 
+/** Values of front matter, and texts of pages such as the heading, that are still placeholders. */
 const values: ReadonlySet<unknown> = new Set(Object.values(placeholders));
 
-/** Whether a value of the front matter is still a placeholder. */
-function isPlaceholder(value: unknown): boolean {
-  return values.has(value);
-}
-
-/** Returns a placeholder that is still in a page, such as its heading; undefined if all were replaced. */
-function findPlaceholder(page: string): string | undefined {
-  const { name, page: text, translatedPage } = placeholders;
-  return [`# ${name}`, text, translatedPage].find((placeholder) => page.includes(placeholder));
-}
+const textsOfPages = [`# ${placeholders.name}`, placeholders.page, placeholders.translatedPage];

@@ -29,25 +29,17 @@ interface JsonFile<T> {
   readonly faultAt: Page['faultAt'];
 }
 
-interface JsonFileOptions {
-  /** Bytes. */
-  readonly maxSize: number;
-  /** Levels of objects and lists. */
-  readonly maxDepth?: number;
-  /** The previous value, as in `validate`. */
-  readonly former?: unknown;
-}
-
 /**
  * Parses a JSON file of the catalogue, such as the settings or a profile, by its schema and finds all faults; never throws.
  * @param path the path in faults
  * @param reading the bytes, or why the file cannot be read
+ * @param options the maximum number of bytes, and of levels of objects and lists; the previous value, as in `validate`
  */
 export function parseJsonFile<T>(
   schema: SchemaName,
   path: string,
   reading: Buffer | string,
-  { maxSize, maxDepth, former }: JsonFileOptions,
+  { maxSize, maxDepth, former }: { maxSize: number; maxDepth?: number; former?: unknown },
 ): Parsed<JsonFile<T>> {
   const refuse = (rule: string, message: string) => ({ faults: [createFileFault(path, rule, message)] });
   if (typeof reading === 'string') return refuse('regular-file', reading);

@@ -15,7 +15,8 @@ export class BotSearch {
   readonly #bots: BotIndex;
   readonly #closing = new AbortController();
   #segments: readonly IndexSegment[] = [];
-  #version = 0;
+  /** Changes whenever the results of a search may change although the bots and the needs stay the same. */
+  version = 0;
   /** The bots that the segments contain. */
   #indexed: readonly IndexedBot[] = [];
   #updating: Promise<void> | undefined;
@@ -36,11 +37,6 @@ export class BotSearch {
     this.#onError = (error) => {
       if (!this.#closing.signal.aborted) onError(error);
     };
-  }
-
-  /** Changes whenever the results of a search may change although the bots and the needs stay the same. */
-  get version(): number {
-    return this.#version;
   }
 
   /** The meanings of words; the same object until they change. */
@@ -70,8 +66,16 @@ export class BotSearch {
     await Promise.all(this.#background);
   }
 
-  get closed(): boolean {
-    return this.#closing.signal.aborted;
+  /** Builds the index, which the first search would wait for. Logs a failure: the next search retries. */
+  async build(log: Log): Promise<void> {
+    const started = performance.now();
+    try {
+      await this.complete();
+      log.debug({ ms: Math.round(performance.now() - started) }, 'the search index is built');
+    } catch (error) {
+      if (!this.#closing.signal.aborted)
+        log.error({ err: error }, 'could not build the search index: the next search retries');
+    }
   }
 
   /** Stops all builds. */
@@ -105,7 +109,7 @@ export class BotSearch {
   async #build(bots: readonly IndexedBot[]): Promise<IndexSegment> {
     if (bots.length <= maxBotsInSlices) return await buildSmallSegment(bots);
     const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
-    this.#follow(complete.then(() => void this.#version++));
+    this.#follow(complete.then(() => void this.version++));
     return segment;
   }
 
@@ -135,10 +139,7 @@ function isMerged(before: IndexSegment, segment: IndexSegment): boolean {
 }
 
 /** Returns the bots that are only in the second list, and the ids of bots that are only in the first. */
-function diffBots(
-  before: readonly IndexedBot[],
-  after: readonly IndexedBot[],
-): { changed: IndexedBot[]; removed: BotId[] } {
+function diffBots(before: readonly IndexedBot[], after: readonly IndexedBot[]) {
   const changed: IndexedBot[] = [];
   const removed: BotId[] = [];
   for (let [i, j] = [0, 0]; i < before.length || j < after.length;) {
@@ -150,24 +151,4 @@ function diffBots(
     if (order >= 0) j++;
   }
   return { changed, removed };
-}
-
-/**
- * Builds the search index once every bot is in memory. An earlier search starts the build and waits.
- * @param unpacked resolves when every bot is in memory
- */
-export async function buildSearchIndex(
-  unpacked: Promise<boolean>,
-  search: BotSearch,
-  log: Log,
-): Promise<void> {
-  const started = performance.now();
-  try {
-    if (!(await unpacked)) return;
-    await search.complete();
-    log.debug({ ms: Math.round(performance.now() - started) }, 'the search index is built');
-  } catch (error) {
-    if (!search.closed)
-      log.error({ err: error }, 'could not build the search index: the next search retries');
-  }
 }

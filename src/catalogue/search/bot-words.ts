@@ -1,7 +1,7 @@
-import type { Command, CommandOption } from '../../../schemas/types.ts';
+import type { Command, CommandOption, Translation } from '../../../schemas/types.ts';
 import { forEachWord, splitRuns, separateCapitals, withoutBot, withoutMarkup } from './words.ts';
 import { Field } from './postings.ts';
-import type { PostingsBuilder } from './postings-builder.ts';
+import type { PostingsBuilder } from './word-index.ts';
 import { toLanguageBit } from './stems.ts';
 
 /** The parts of a bot that are searched. A record has them all; a list element does not have pages or commands. */
@@ -11,11 +11,7 @@ export interface SearchedBot {
   readonly commands?: readonly Command[];
 }
 
-interface SearchedContent {
-  readonly name: string;
-  readonly description: string;
-  readonly page?: string;
-}
+type SearchedContent = Translation & { readonly page?: string };
 
 /** Adds the words of a bot's category and whole names, and of its names and descriptions in every language. */
 export function addBotWords(builder: PostingsBuilder, bot: number, searched: SearchedBot): void {

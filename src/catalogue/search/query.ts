@@ -1,9 +1,8 @@
 import type { Category } from '../../../schemas/types.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
-import { PostingsBuilder } from './postings-builder.ts';
 import { botOf, Field, placeOf } from './postings.ts';
 import { toLanguageBit } from './stems.ts';
-import { WordIndex } from './word-index.ts';
+import { PostingsBuilder, WordIndex } from './word-index.ts';
 import {
   languageWords,
   weakWords,

@@ -1,12 +1,12 @@
 import type { BotId } from '../../bot/id.ts';
+import { normalise } from '../../lib/text.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
-import { toWholeNameWord } from './bot-words.ts';
-import { expandTerm, findPlaces, listHalves } from './match-term.ts';
-import { findFollowed } from './postings.ts';
-import { type Needs, readQuery, type Term } from './query.ts';
+import { toCategoryWord, toWholeNameWord } from './bot-words.ts';
+import { findFollowed, mergePostings } from './postings.ts';
+import { type NamedNeed, type Needs, readQuery, type Term } from './query.ts';
 import type { IndexSegment, SegmentSearch } from './segment.ts';
 import { findNearWords, type Expansion, type WordIndex } from './word-index.ts';
-import { normalise } from '../../lib/text.ts';
+import type { Word } from './words.ts';
 
 /**
  * Searches segments for the words of a text, in slices of time.
@@ -156,7 +156,7 @@ class Search {
     if (unspaced) return Array.from(text);
     const indexes = [...this.#indexes, this.#needs.index];
     const isBeginning = (half: string): boolean =>
-      half.length >= minPrefixLength && indexes.some((index) => index.findBeginning(half).length > 0);
+      half.length >= minPartLength && indexes.some((index) => index.findBeginning(half).length > 0);
     const isWord = (half: string): boolean =>
       isBeginning(half) && indexes.some((index) => index.find(half).length > 0);
     return listHalves(text, isWord).at(-1) ?? listHalves(text, isBeginning).at(-1) ?? [];
@@ -223,6 +223,87 @@ class Search {
   }
 }
 
+/** Finds the matches of a term in an index: as typed, in another form, joined or split, or words with the same meaning. */
+function expandTerm(term: Term, index: WordIndex, needs: Needs, fit = 1): Expansion[] {
+  const expansions = expandWord(term, index, fit);
+  if (!term.unspaced) expansions.push(...expandHalves(term.text, index, needs, fit * joinedFit));
+  for (const text of term.others)
+    expansions.push(...expandWord({ text, unspaced: false }, index, fit * joinedFit));
+  for (const text of term.unspaced ? [] : [term.text, ...term.others])
+    if (text.length >= minBeginningLength)
+      for (const beginning of [text, toWholeNameWord(text)])
+        expansions.push({ postings: index.findBeginning(beginning), fit: fit * prefixFit });
+  expansions.push(...expandNeeds(term.text, term.needs, index, fit));
+  expansions.push(...expandNeeds(term.text, term.lentNeeds, index, fit * lentFit));
+  return expansions;
+}
+
+/** Finds the words with the same meaning as a word, each once, and the bots of its category. */
+function expandNeeds(own: string, needs: readonly NamedNeed[], index: WordIndex, fit: number): Expansion[] {
+  const fits = new Map<string, { readonly unspaced: boolean; readonly fit: number }>();
+  for (const { category, locale, words } of needs) {
+    if (category !== undefined) fits.set(toCategoryWord(category), { unspaced: false, fit: categoryFit });
+    for (const { text, unspaced, locales } of words.values()) {
+      const wordFit = locales.has(locale) ? needFit : foreignFit;
+      if (text !== own && wordFit > (fits.get(text)?.fit ?? 0)) fits.set(text, { unspaced, fit: wordFit });
+    }
+  }
+  return Array.from(fits, ([text, { unspaced, fit: wordFit }]) => {
+    return { postings: index.findWord({ text, unspaced }), fit: fit * wordFit };
+  });
+}
+
+/** Finds a word in any form. */
+function expandWord(word: Word, index: WordIndex, fit: number): Expansion[] {
+  return word.unspaced ? [{ postings: index.findWord(word), fit }] : index.formsOf(word.text, fit);
+}
+
+/** Finds the two words that a text consists of, or words with the same meaning: "member list" for "userlist". */
+function expandHalves(text: string, index: WordIndex, needs: Needs, fit: number): Expansion[] {
+  const find = (half: string): Uint32Array =>
+    findPlaces([
+      ...index.formsOf(half, 1),
+      ...expandNeeds(half, needs.find([half]).get(half) ?? [], index, 1),
+    ]);
+  return listHalves(text, (half) => index.find(half).length > 0).map(([first, second]) => {
+    return { postings: findFollowed(find(first), find(second), 1), fit };
+  });
+}
+
+/** Returns the postings of the matches that fit well, in ascending order: the places of a term in a phrase. */
+function findPlaces(expansions: readonly Expansion[]): Uint32Array {
+  let lists = expansions.flatMap(({ postings, fit }) => (fit < minFitInPhrase ? [] : [postings]));
+  while (lists.length > 1)
+    lists = lists.flatMap((list, i) =>
+      i % 2 === 0 ? [mergePostings(list, lists[i + 1] ?? noPostings)] : [],
+    );
+  return lists[0] ?? noPostings;
+}
+
+const noPostings = new Uint32Array();
+
+/** Returns every way to split a text into two known words. */
+function listHalves(text: string, isKnown: (half: string) => boolean): [first: string, second: string][] {
+  const halves: [string, string][] = [];
+  for (let end = 1; end < text.length; end++) {
+    const [first, second] = [text.slice(0, end), text.slice(end)];
+    if (isKnown(first) && isKnown(second)) halves.push([first, second]);
+  }
+  return halves;
+}
+
+const joinedFit = 0.9;
+const categoryFit = 0.7;
+const needFit = 0.75;
+/** Weight of a need that a term names only together with a neighbour. */
+const lentFit = 0.65;
+/** Weight of a word with the same meaning in another language. */
+const foreignFit = 0.25;
+const prefixFit = 0.3;
+/** Words of other languages, longer words and those of lent needs fit less, and are not part of a phrase. */
+const minFitInPhrase = 0.5;
+/** Shorter beginnings are not searched. */
+const minBeginningLength = 4;
 const idScore = 1000;
 /** A query whose rarest word is rarer may be a misspelled name. */
 const minNameRarity = 0.8;
@@ -236,5 +317,6 @@ const termSaturation = 1.5;
 const maxExpandedTerms = 8;
 /** Each takes a pass over the catalogue's words with the same first letter, and then over all words. */
 const maxSpelledTerms = 6;
-const minPrefixLength = 3;
+/** Of the two words that an unknown one is split into. */
+const minPartLength = 3;
 const nearFit = 0.8;

@@ -9,8 +9,7 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { type IndexedBot, listElementParts } from '../store/bot-index.ts';
 import { addBotWords, addPages, type SearchedBot } from './bot-words.ts';
 import { botOf, Field, fieldOf, shareOfOne } from './postings.ts';
-import { PostingsBuilder } from './postings-builder.ts';
-import { type Expansion, type PackedIndex, WordIndex } from './word-index.ts';
+import { type Expansion, type PackedIndex, PostingsBuilder, WordIndex } from './word-index.ts';
 
 /** The words of many bots at one time. When a bot changes, it is removed here and added to a later segment. */
 export class IndexSegment {

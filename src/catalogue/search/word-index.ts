@@ -1,6 +1,6 @@
 import { computeDistance } from '../../lib/text.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
-import { findFollowed } from './postings.ts';
+import { botOf, type Field, findFollowed, maxPlace, shareOfOne } from './postings.ts';
 import { getStems, minCommonPrefixLength } from './stems.ts';
 import { listLetterPairs, type Word } from './words.ts';
 
@@ -21,6 +21,57 @@ export interface PackedIndex {
   /** The weight of a word in each of the two fields of each bot. */
   readonly shares: Uint8Array;
 }
+
+/** Collects postings, as in `postings.ts`: the bot, field and place of each use of a word. They are added in order of the bots' numbers, then fields and places. */
+export class PostingsBuilder {
+  /** `languages` has those in which the word is used, as bits. */
+  readonly #words = new Map<string, { languages: number; readonly postings: number[] }>();
+  readonly #shares: number[] = [];
+  readonly #maxPostings: number;
+
+  /** @param maxPostings a word with more postings is left out, because it distinguishes no bots */
+  constructor(maxPostings = Infinity) {
+    this.#maxPostings = maxPostings;
+  }
+
+  /** Adds a word of a bot. A repeated word counts a few times at most. */
+  add(text: string, bot: number, field: Field, place: number, language: number): void {
+    let word = this.#words.get(text);
+    if (word === undefined) this.#words.set(text, (word = { languages: 0, postings: [] }));
+    const { postings } = word;
+    word.languages |= language;
+    if (postings.length > this.#maxPostings || botOf(postings.at(-maxTimes) ?? -1) === bot) return;
+    postings.push((bot << 11) | (field << 9) | Math.min(place, maxPlace));
+  }
+
+  /** Sets the weight of words in a field of a bot; 1 for a text of usual length. */
+  setShare(bot: number, field: Field, share: number): void {
+    this.#shares[bot * 2 + (field & 1)] = Math.max(1, Math.min(255, Math.round(share * shareOfOne)));
+  }
+
+  pack(): PackedIndex {
+    const words = [...this.#words]
+      .filter(([, { postings }]) => postings.length <= this.#maxPostings)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const postings = new Uint32Array(words.reduce((sum, [, word]) => sum + word.postings.length, 0));
+    const wordStarts = new Uint32Array(words.length + 1);
+    const starts = new Uint32Array(words.length + 1);
+    let [wordEnd, end] = [0, 0];
+    for (const [place, [text, word]] of words.entries()) {
+      postings.set(word.postings, end);
+      wordStarts[place + 1] = wordEnd += text.length;
+      starts[place + 1] = end += word.postings.length;
+    }
+    const text = words.map(([word]) => word).join('');
+    const letters = Uint32Array.from(words, ([word]) => computeLetterMask(word));
+    const languages = Uint32Array.from(words, ([, word]) => word.languages);
+    const shares = Uint8Array.from(this.#shares);
+    return { text, wordStarts, letters, languages, starts, postings, shares };
+  }
+}
+
+/** Maximum number of postings of a word per bot: in all its texts, or in all its pages. */
+const maxTimes = 6;
 
 /** The postings of a word that matches a word of the query, and how well it fits: 1 for the word itself. */
 export interface Expansion {
@@ -63,11 +114,8 @@ export class WordIndex {
 
   /** Returns the postings of a word as typed; in a script without spaces, of all its letters together. */
   findWord({ text, unspaced }: Word): Uint32Array {
-    return unspaced ? this.#findUnspaced(text) : this.find(text);
-  }
-
-  #findUnspaced(word: string): Uint32Array {
-    const [first = '', ...others] = listLetterPairs(word);
+    if (!unspaced) return this.find(text);
+    const [first = '', ...others] = listLetterPairs(text);
     let found = Array.from(first).length === 1 ? this.findBeginning(first).toSorted() : this.find(first);
     for (const [i, pair] of others.entries()) found = findFollowed(found, this.find(pair), i + 1);
     return found;
@@ -145,7 +193,7 @@ const formFit = 0.9;
 const wordsPerCheck = 65_536;
 
 /** Returns the letters of a word, as bits. */
-export function computeLetterMask(word: string): number {
+function computeLetterMask(word: string): number {
   let letters = 0;
   for (let i = 0; i < word.length; i++) {
     const code = word.charCodeAt(i);

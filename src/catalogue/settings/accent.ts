@@ -1,9 +1,3 @@
-/** The contrast of accent-coloured text with a background, from 1 to 21. */
-interface Contrast {
-  readonly background: string;
-  readonly ratio: number;
-}
-
 /** Light or dark pages. */
 export type Scheme = 'light' | 'dark';
 
@@ -18,8 +12,8 @@ export const schemes: Readonly<
   dark: { ground: '#121714', surface: '#19201c', sunken: '#222a26', wall: '#1e281d', accentInk: '#1d1233' },
 };
 
-/** Returns the background of a scheme on which an accent colour is hardest to read. */
-export function findWorstContrast(accent: string, scheme: Scheme): Contrast {
+/** Returns the background of a scheme on which an accent colour is hardest to read, and the contrast, from 1 to 21. */
+export function findWorstContrast(accent: string, scheme: Scheme): { background: string; ratio: number } {
   const { ground, surface, sunken, wall } = schemes[scheme];
   const all = [ground, surface, sunken, wall, computeSoftAccent(accent, scheme)].map((background) => ({
     background,

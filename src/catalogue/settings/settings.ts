@@ -12,64 +12,35 @@ import type { Page } from '../page/page.ts';
 import { parseJsonFile } from '../page/side-file.ts';
 import { type AccentColours, computeColours, findWorstContrast, minContrast, type Scheme } from './accent.ts';
 
-/** The settings in force. A new object whenever they change. */
-export interface CatalogueSettings {
-  /** The name of the site. */
-  readonly name: string;
-  /** The purpose of the site, in the default language; null for the text of the interface. */
-  readonly tagline: string | null;
-  /** News for every visitor, in the default language. */
-  readonly notice: string | null;
-  readonly contact: string | null;
-  /** The licence of data and texts. */
-  readonly license: string | null;
-  /** The text of the page about the site, in the default language. */
-  readonly about: NonNullable<SettingsFile['about']>;
-  /** Links in the footer of every page. */
-  readonly links: Readonly<NonNullable<SettingsFile['links']>>;
+/**
+ * The settings in force: the keys of the file, which its schema describes, with defaults; null if a key has no default.
+ * A new object whenever they change.
+ */
+export interface CatalogueSettings
+  extends
+    Readonly<Pick<SettingsKeys, 'name' | 'about' | 'links' | 'categoryTexts' | 'synonyms' | 'inactiveDays'>>,
+    OrNull<Pick<SettingsKeys, 'tagline' | 'notice' | 'contact' | 'license' | 'featured' | 'repository'>> {
   /** Replace those of the stylesheet on light or dark pages. */
   readonly accent: Partial<Readonly<Record<Scheme, AccentColours>>>;
   readonly logo: Logo | null;
-  /** The language of the interface for readers whose own is not available. */
   readonly language: Locale;
+  readonly languages: readonly Locale[] | null;
   /** Every category that a bot can have, in the order of pages. */
   readonly categories: readonly Category[];
   /** Category → its names by language, if the file has names. */
   readonly categoryNames: ReadonlyMap<Category, Readonly<Record<string, string>>>;
-  /** Category → what its bots do, in a sentence by language. */
-  readonly categoryTexts: NonNullable<SettingsFile['categoryTexts']>;
-  /** The bot that the front page shows first, with who chose it, why and since which day; null for no bot. */
-  readonly featured: NonNullable<SettingsFile['featured']> | null;
-  /** Groups of words that mean the same in a search, in addition to the built-in ones. */
-  readonly synonyms: readonly (readonly string[])[];
-  /** The languages that the pages of bots may be in; null for any. */
-  readonly languages: readonly Locale[] | null;
-  /** The web pages of the repository, if they do not follow from the remote; `{path}` is the path of a file. */
-  readonly repository: NonNullable<SettingsFile['repository']> | null;
-  /** Days without a new count after which a bot is inactive. */
-  readonly inactiveDays: number;
-  /** The ids of the accounts that may review proposals. Only the committed settings decide: see `readCommittedSettings`. */
+  /** Only the committed settings decide: see `readCommittedSettings`. */
   readonly maintainers: readonly string[];
-  readonly proposals: ProposalPolicies;
+  /** `publish` commits immediately, except for the changes that `findReviewedChanges` finds; `off` accepts none. */
+  readonly proposals: Readonly<Required<Omit<SettingsKeys['proposals'], 'reasons'>>> & {
+    /** Null for `defaultReasons`. */
+    readonly reasons: readonly string[] | null;
+  };
 }
 
-/** The treatment of proposals by sender; `off` accepts none. */
-interface ProposalPolicies {
-  readonly newBots: 'review' | 'off';
-  /**
-   * For changes of a bot by its authors. `publish` commits them immediately, except for the changes that
-   * `findReviewedChanges` finds.
-   */
-  readonly authors: 'review' | 'publish' | 'off';
-  /** For pages that the token of a bot sends. */
-  readonly token: 'review' | 'publish' | 'off';
-  /** For changes of a bot by anybody else. */
-  readonly others: 'review' | 'off';
-  /** Minimum age of a proposer's account, if its id tells the age. */
-  readonly minAccountAgeDays: number;
-  /** Reasons for declining a proposal, in the default language; null for `defaultReasons`. */
-  readonly reasons: readonly string[] | null;
-}
+type SettingsKeys = Required<SettingsFile>;
+
+type OrNull<T> = { readonly [Key in keyof T]: T[Key] | null };
 
 /** Reasons for declining a proposal if the settings do not list any: keys of texts of the interface. */
 export const defaultReasons = [
@@ -87,58 +58,57 @@ export const settingsName = 'botshelf.json';
 
 /** Returns the settings of a file; without a file, the defaults. @param file valid by its schema */
 export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): CatalogueSettings {
+  const { language = 'en', languages = null, categories } = file;
   return {
-    name: file.name ?? 'Botshelf',
-    tagline: file.tagline ?? null,
-    notice: file.notice ?? null,
-    contact: file.contact ?? null,
-    license: file.license ?? null,
-    about: file.about ?? {},
-    links: file.links ?? {},
+    ...defaults,
+    ...file,
     accent: readAccent(file),
     logo,
-    language: (file.language ?? 'en') as Locale,
-    categories: file.categories === undefined ? defaultCategories : withOther(Object.keys(file.categories)),
-    categoryNames: new Map(Object.entries(file.categories ?? {})),
-    categoryTexts: file.categoryTexts ?? {},
-    featured: file.featured ?? null,
-    synonyms: file.synonyms ?? [],
-    languages: (file.languages as Locale[] | undefined) ?? null,
-    repository: file.repository ?? null,
-    inactiveDays: file.inactiveDays ?? 30,
-    maintainers: file.maintainers ?? [],
-    proposals: { ...defaultPolicies, ...file.proposals },
+    language: language as Locale,
+    languages: languages as Locale[] | null,
+    // Bots without a known category are in `other`.
+    categories:
+      categories === undefined ? defaultCategories : [...new Set([...Object.keys(categories), 'other'])],
+    categoryNames: new Map(Object.entries(categories ?? {})),
+    proposals: { ...defaults.proposals, ...file.proposals },
   };
 }
 
-const defaultPolicies: ProposalPolicies = {
-  newBots: 'review',
-  authors: 'review',
-  token: 'review',
-  others: 'review',
-  minAccountAgeDays: 0,
-  reasons: null,
+const defaults: Omit<
+  CatalogueSettings,
+  'accent' | 'logo' | 'language' | 'languages' | 'categories' | 'categoryNames'
+> = {
+  name: 'Botshelf',
+  tagline: null,
+  notice: null,
+  contact: null,
+  license: null,
+  about: {},
+  links: {},
+  categoryTexts: {},
+  featured: null,
+  synonyms: [],
+  repository: null,
+  inactiveDays: 30,
+  maintainers: [],
+  proposals: {
+    newBots: 'review',
+    authors: 'review',
+    token: 'review',
+    others: 'review',
+    minAccountAgeDays: 0,
+    reasons: null,
+  },
 };
 
 /** Returns the language to suggest for a new page: the default one, or the first that pages may be in. */
-export function chooseNewPageLanguage({
-  language,
-  languages,
-}: Pick<CatalogueSettings, 'language' | 'languages'>): Locale {
+export function chooseNewPageLanguage(settings: Pick<CatalogueSettings, 'language' | 'languages'>): Locale {
+  const { language, languages } = settings;
   return languages === null || languages.includes(language) ? language : (languages[0] ?? language);
 }
 
-/** The category of bots without a known one. */
-const other: Category = 'other';
-
-function withOther(categories: readonly Category[]): readonly Category[] {
-  return categories.includes(other) ? categories : [...categories, other];
-}
-
 /** The image next to the site's name. */
-interface Logo {
-  readonly type: string;
-  readonly extension: 'png' | 'webp' | 'jpg';
+interface Logo extends Pick<(typeof logoFormats)[number], 'type' | 'extension'> {
   readonly body: Buffer;
   readonly digest: string;
 }
@@ -147,45 +117,40 @@ interface Logo {
 const maxLogoSize = 128 * 1024;
 
 /** Returns the logo in a file, or the problem, a colon, and the fix. */
-function parseLogo(body: Buffer): Logo | string {
+function parseLogo(path: string, body: FileReading): Logo | string {
+  if (body === undefined)
+    return `there is no file ${path} in the repository: add the picture, or leave the key out`;
+  if (typeof body === 'string') return `${path}: ${body}`;
   if (body.length > maxLogoSize) return `the picture has more than ${maxLogoSize} bytes: make it smaller`;
-  const kind = logoFormats.find(({ begins }) => begins(body));
+  const head = body.toString('latin1', 0, 12);
+  const kind = logoFormats.find(({ begins }) => begins.test(head));
   if (kind === undefined) return 'this is not a picture that can be used: save it as a PNG, WebP or JPEG';
   if (!kind.isWhole(body)) return 'the picture is cut off: put the whole file here';
   const { type, extension } = kind;
   return { type, extension, body: Buffer.from(body), digest: hash('sha1', body, 'base64url') };
 }
 
-interface LogoFormat extends Pick<Logo, 'type' | 'extension'> {
-  readonly begins: (body: Buffer) => boolean;
-  readonly isWhole: (body: Buffer) => boolean;
-}
-
 /** SVG is not allowed because it may contain scripts. */
-const logoFormats: readonly LogoFormat[] = [
+const logoFormats = [
   {
     type: 'image/png',
     extension: 'png',
-    begins: (body) => startsWith(body, '89504e470d0a1a0a'),
-    isWhole: (body) => body.includes('IEND', body.length - 12, 'latin1'),
+    begins: /^\x89PNG\r\n/,
+    isWhole: (body: Buffer) => body.includes('IEND', body.length - 12, 'latin1'),
   },
   {
     type: 'image/jpeg',
     extension: 'jpg',
-    begins: (body) => startsWith(body, 'ffd8ff'),
-    isWhole: (body) => body.subarray(-2).toString('hex') === 'ffd9',
+    begins: /^\xff\xd8\xff/,
+    isWhole: (body: Buffer) => body.readUInt16BE(body.length - 2) === 0xffd9,
   },
   {
     type: 'image/webp',
     extension: 'webp',
-    begins: (body) => startsWith(body, '52494646') && body.toString('latin1', 8, 12) === 'WEBP',
-    isWhole: (body) => body.readUInt32LE(4) + 8 <= body.length,
+    begins: /^RIFF.{4}WEBP/s,
+    isWhole: (body: Buffer) => body.readUInt32LE(4) + 8 <= body.length,
   },
-];
-
-function startsWith(body: Buffer, hex: string): boolean {
-  return body.toString('hex', 0, hex.length / 2) === hex;
-}
+] as const;
 
 /** The folder of the files of the interface, one for each language. */
 export const localesFolder = fileURLToPath(new URL('./locales', import.meta.resolve('#package')));
@@ -235,7 +200,7 @@ export function parseSettings(
   if ('faults' in parsed)
     return { found: true, text: null, settings: undefined, faults: parsed.faults, logoPath: null };
   const { data: file, text, faultAt } = parsed.value;
-  const logo = file.logo === undefined ? null : parseLogoFile(file.logo, readFile(file.logo));
+  const logo = file.logo === undefined ? null : parseLogo(file.logo, readFile(file.logo));
   const faults = [
     ...findAccentFaults(file, faultAt),
     ...findLanguageFaults(file, faultAt),
@@ -250,12 +215,6 @@ export function parseSettings(
     faults,
     logoPath: file.logo ?? null,
   };
-}
-
-function parseLogoFile(path: string, bytes: FileReading): Logo | string {
-  if (bytes === undefined)
-    return `there is no file ${path} in the repository: add the picture, or leave the key out`;
-  return typeof bytes === 'string' ? `${path}: ${bytes}` : parseLogo(bytes);
 }
 
 function readAccent({ accent = {} }: SettingsFile): CatalogueSettings['accent'] {

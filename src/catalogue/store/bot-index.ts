@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { BotListElement, BotRecord, Category, FullImages } from '../../../schemas/types.ts';
+import type { BotListElement, BotRecord, FullImages } from '../../../schemas/types.ts';
 import { createUnknownBotError } from '../../bot/errors.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { asksForAdministrator } from '../../bot/invite.ts';
@@ -10,7 +10,7 @@ import type { Repository } from '../../git/repository.ts';
 import { BotshelfError } from '../../lib/errors.ts';
 import { normalise } from '../../lib/text.ts';
 import type { Fault } from '../page/fault.ts';
-import { type FilePlace, isPage, pathOf } from '../page/layout.ts';
+import { isPage, pathOf } from '../page/layout.ts';
 import { type PageFile, readFileText } from '../page/page-file.ts';
 import { findImages, withDefaults } from '../page/page.ts';
 import { checkFiles, type PageLimits, type ReadablePage } from '../page/rules.ts';
@@ -31,39 +31,25 @@ export interface IndexedBot {
   readonly files: readonly IndexedFile[];
 }
 
-/** The values of a bot that lists filter and sort by. */
-export interface BotFacts {
+/** The values of a bot that lists filter and sort by. `oauth` is null if it is the id of the bot. */
+export interface BotFacts extends Readonly<Pick<BotRecord, SharedFact>> {
   /** In the default locale. */
   readonly name: string;
   /** The name to sort by, without case and accents: É is next to E. */
   readonly sortName: string;
-  readonly category: Category;
-  readonly nsfw: boolean;
-  readonly verified: boolean;
   /** Whether the bot names a repository of its source code. */
   readonly openSource: boolean;
   /** Whether the invite link asks for Administrator. */
   readonly administrator: boolean;
-  /** The OAuth client in its invite link if that is not its id; else null. */
-  readonly oauth: string | null;
-  readonly authors: readonly string[];
   /** The default locale comes first. */
   readonly locales: readonly Locale[];
-  readonly created: number;
-  readonly edited: number;
-  readonly random: number;
 }
 
+type SharedFact = 'category' | 'nsfw' | 'verified' | 'oauth' | 'authors' | 'created' | 'edited' | 'random';
+
 /** A file in the version that is served, the last valid one. */
-export interface IndexedFile {
-  readonly locale: FilePlace['locale'];
+export interface IndexedFile extends Pick<PageFile, 'locale' | 'size' | 'sha' | 'tail'> {
   readonly main: boolean;
-  /** Bytes. */
-  readonly size: number;
-  /** The Git blob id. */
-  readonly sha: string;
-  /** A checksum of the last bytes. */
-  readonly tail: number;
 }
 
 /** The index of all bots that are served. Each version is consistent; only the catalogue writes to the index. */
@@ -249,47 +235,38 @@ export function readBot(
   const [main] = mainPages;
   if (main === undefined || mainPages.length > 1) return { bot: previous, faults };
   const last = faults.length > 0 && previous ? parseRecord(previous) : undefined;
-  const contents: [Locale, Content][] = [];
+  const contents = new Map<Locale, Content>();
   const served: IndexedFile[] = [];
   let commands: Buffer | null = null;
   for (const file of files) {
     const { locale } = file;
     const readable = good.find((one) => one === file);
-    if (!isPage(file)) commands = readable ? toCommands(readable) : (previous?.commands ?? null);
     const content = readable ? toContent(readable) : last?.contents[locale];
-    if (isPage(file) && content !== undefined) contents.push([file.locale, content]);
+    if (isPage(file) && content !== undefined) contents.set(file.locale, content);
+    if (!isPage(file))
+      commands = readable
+        ? Buffer.from(JSON.stringify(readable.page.data['commands']))
+        : (previous?.commands ?? null);
     // A faulty file is listed in its last valid version, or not at all if it never was valid.
     const listed = readable ?? findServed(file);
     if (listed)
       served.push({ locale, main: file === main, size: listed.size, sha: listed.sha, tail: listed.tail });
   }
   const readable = good.find((one) => one === main);
-  const shared = readable ? withDefaults(readable.page.data) : findLastShared(last, main.locale);
-  const text = contents.find(([locale]) => locale === main.locale)?.[1];
+  // The values of the last main page, if it had this language.
+  const lastShared = last && findDefaultLocale(last) === main.locale ? last : undefined;
+  const shared = readable ? withDefaults(readable.page.data) : lastShared;
+  const text = contents.get(main.locale);
   if (shared === undefined || text === undefined) return { bot: previous, faults };
 
   const filled = shared as unknown as FilledMainPage;
   const isKnown = limits.categories?.includes(filled.category) ?? true;
   const category = isKnown ? filled.category : 'other';
   const edited = Math.max(filled.edited ?? filled.created, lookups.edited?.(id) ?? 0);
-  const data = { ...filled, category, edited, name: text.name, description: text.description };
-  const translations = contents.filter(([locale]) => locale !== main.locale);
-  const record = assembleRecord(
-    id,
-    { locale: main.locale, data, page: text.page },
-    translations,
-    lookups.cachedImages?.(data.images),
-  );
+  const data = { ...filled, category, edited };
+  const mainFirst = new Map([[main.locale, text], ...contents]);
+  const record = assembleRecord(id, data, mainFirst, lookups.cachedImages?.(data.images));
   return { bot: indexBot(id, record, served, commands), faults };
-}
-
-/** Returns the last record, for the values of its main page, if that page had this language. */
-function findLastShared(last: BotRecord | undefined, locale: Locale): object | undefined {
-  return last && Object.keys(last.contents)[0] === locale ? last : undefined;
-}
-
-function toCommands({ page }: ReadablePage): Buffer {
-  return Buffer.from(JSON.stringify(page.data['commands']));
 }
 
 function toContent({ page }: ReadablePage): Content {

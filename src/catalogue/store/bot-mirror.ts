@@ -8,6 +8,7 @@ import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { createFileFault, type Fault } from '../page/fault.ts';
 import {
   botsFolder,
+  type FileStat,
   folderOf,
   formatFileName,
   isFolderName,
@@ -135,18 +136,14 @@ export class BotMirror extends FileMirror {
       const bots = ids.flatMap((id) => store.bots.get(id) ?? []);
       const cache = this.statsIn(join(botsFolder, folder));
       const reliable = cache.reliableStats();
-      const served = bots.flatMap(({ files }) => files).length;
-      const isFaulty = bots.some(({ id }) => store.faultsOf(id).length > 0);
-      const isUnchanged = reliable.size === cache.names.length && served === reliable.size && !isFaulty;
-      const stats = bots.flatMap(({ id, files }) =>
-        files.map(({ locale }) => {
-          const name = formatFileName({ id, locale });
-          const stat = store.faultsOf(id).length > 0 ? undefined : reliable.get(name);
-          return [name, stat ?? null] as const;
-        }),
-      );
-      const fingerprint = isUnchanged ? computeFingerprint(reliable) : '';
-      yield { folder, fingerprint, bots, stats: new Map(stats) };
+      const stats = new Map<string, FileStat | null>();
+      for (const { id, files } of bots) {
+        const isFaulty = store.faultsOf(id).length > 0;
+        for (const name of files.map(({ locale }) => formatFileName({ id, locale })))
+          stats.set(name, (!isFaulty && reliable.get(name)) || null);
+      }
+      const isUnchanged = stats.size === cache.names.length && ![...stats.values()].includes(null);
+      yield { folder, fingerprint: isUnchanged ? computeFingerprint(reliable) : '', bots, stats };
     }
   }
 
@@ -170,15 +167,16 @@ export class BotMirror extends FileMirror {
     const { root, hash = 'sha1', store, limits } = this.options;
     const id = parseBotId(key);
     if (id === undefined) {
-      const isStray = files.some(({ reading }) => reading !== undefined) && !isMirrored(root, key);
+      // A folder of bots may have replaced something else.
+      const isMirrored = isFolderName(childOf(key)) && isFolder(root, key);
+      const isStray = files.some(({ reading }) => reading !== undefined) && !isMirrored;
       return store.report(key, isStray ? [createStrayFault(key)] : []);
     }
     const pages = files.flatMap(({ path, reading }) => {
       const place = parseFilePath(path);
       return (place && toPageFile(place, reading, hash)) ?? [];
     });
-    const { bot, faults } =
-      pages.length > 0 ? readBot(id, pages, store.bots.get(id), limits(), this.options) : nothing;
+    const { bot, faults } = readBot(id, pages, store.bots.get(id), limits(), this.options);
     const paths = pages.map(({ path }) => path);
     store.publish(id, bot, faults, paths);
   }
@@ -248,18 +246,12 @@ export class BotMirror extends FileMirror {
 
   async #unpackAll(): Promise<void> {
     const { bots } = this.options.store;
-    await forEachInSlices(
-      this.listFolders(),
-      (folder) => bots.unpack(childOf(folder)),
-      'service',
-      this.signal,
-    );
+    const unpack = (folder: string): void => bots.unpack(childOf(folder));
+    await forEachInSlices(this.listFolders(), unpack, 'service', this.signal);
     if (!this.signal.aborted) await bots.sorted();
     if (!this.signal.aborted) super.start();
   }
 }
-
-const nothing = { bot: undefined, faults: [] };
 
 function pickLimits({ categories, languages }: PageLimits): PageLimits {
   return { categories, languages };
@@ -277,11 +269,6 @@ const noCopies = `"cachedImages":${JSON.stringify(noCachedImages)}`;
 /** Returns the name of a folder in `bots/`; empty for `bots` itself. */
 function childOf(folder: string): string {
   return folder.slice(botsFolder.length + 1);
-}
-
-/** Whether a path is a folder of bots, which may have replaced something else. */
-function isMirrored(root: string, path: string): boolean {
-  return isFolderName(childOf(path)) && isFolder(root, path);
 }
 
 function createStrayFault(path: string): Fault {

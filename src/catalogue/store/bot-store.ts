@@ -37,11 +37,6 @@ export class BotStore extends EventEmitter<BotEvents> {
     return this.#faults.get(key) ?? [];
   }
 
-  /** Returns the keys with faults: ids of bots, and paths of files that belong to no bot. */
-  faultyKeys(): Iterable<string> {
-    return this.#faults.keys();
-  }
-
   /** Whether any file named after the bot has faults, also in another bot's folder or with a wrong name. */
   hasFaultyFile(id: BotId): boolean {
     return (
@@ -92,7 +87,7 @@ export class BotStore extends EventEmitter<BotEvents> {
 
 /** The index as the catalogue writes it. */
 export class MutableBotIndex implements BotIndex {
-  #version = 0;
+  version = 0;
   readonly #bots = new Map<BotId, IndexedBot>();
   /** The sorted array of an earlier version; undefined before the first. */
   #sorted: readonly IndexedBot[] | undefined;
@@ -102,10 +97,6 @@ export class MutableBotIndex implements BotIndex {
   #sorting: Promise<void> | undefined;
   /** Bots that were added, replaced or removed since the version of `#sorted`. */
   readonly #changed = new Set<BotId>();
-
-  get version(): number {
-    return this.#version;
-  }
 
   get size(): number {
     return this.#bots.size + this.#packedSize;
@@ -121,7 +112,7 @@ export class MutableBotIndex implements BotIndex {
     this.#packed.set(folder, { size, bots });
     this.#packedSize += size;
     this.#sorted = undefined;
-    this.#version += 1;
+    this.version += 1;
   }
 
   /** Unpacks a folder if it is still packed. */
@@ -157,14 +148,14 @@ export class MutableBotIndex implements BotIndex {
     this.unpack(folderOf(bot.id));
     this.#bots.set(bot.id, bot);
     this.#changed.add(bot.id);
-    this.#version += 1;
+    this.version += 1;
   }
 
   delete(id: BotId): void {
     this.unpack(folderOf(id));
     if (!this.#bots.delete(id)) return;
     this.#changed.add(id);
-    this.#version += 1;
+    this.version += 1;
   }
 
   /** Merges the changed bots into a sorted array: sorting a hundred thousand for one new bot would delay every request by 0.1 s. */

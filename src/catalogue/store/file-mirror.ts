@@ -119,14 +119,19 @@ export abstract class FileMirror {
    * Reads files immediately. The caller has finished writing them, or changed an input of their values. Ignores files
    * that are not in the mirror.
    * @param paths relative to the root
+   * @param contents the bytes of files that the caller has committed, which are used without a read
    */
-  look(paths: readonly string[]): void {
-    this.#readNow(new Map(paths.map((path) => [path, undefined])));
-  }
-
-  /** Uses these bytes as the content of files immediately; the caller has committed them. Ignores other files, like `look`. */
-  put(contents: ReadonlyMap<string, Buffer>): void {
-    this.#readNow(contents);
+  look(paths: readonly string[], contents?: ReadonlyMap<string, Buffer>): void {
+    const keys = new Map<string, { readonly folder: string; readonly names: readonly string[] }>();
+    for (const path of paths) {
+      const place = this.#locate(path);
+      if (place === undefined) continue;
+      const key = this.keyOf(path);
+      const names = [...(keys.get(key)?.names ?? []), place.name];
+      keys.set(key, { folder: place.folder, names });
+    }
+    for (const [key, { folder, names }] of keys)
+      void this.#readIn(folder, () => this.#read(folder, key, names, 'caller', contents));
   }
 
   /** Replaces the value of a key, and its faults. @param files all files with this key, by path */
@@ -185,7 +190,7 @@ export abstract class FileMirror {
     reason: Reason,
     slice = new TimeSlice('service'),
   ): Promise<void> {
-    try {
+    await this.#readIn(folder, async () => {
       const cache = this.statsIn(folder);
       const keys = new Map<string, string[]>();
       for (const name of new Set([...this.listNames(folder), ...cache.names])) {
@@ -200,11 +205,7 @@ export abstract class FileMirror {
         if (this.signal.aborted) return;
         this.#read(folder, key, names, reason);
       }
-      this.#unreadable.delete(folder);
-    } catch (error) {
-      void this.#fail(folder, error);
-    }
-    this.#afterReads();
+    });
   }
 
   /** Schedules a check of a file. Checks the whole folder if there is no name, or if many checks are scheduled. */
@@ -240,7 +241,7 @@ export abstract class FileMirror {
     const path = join(folder, name);
     const isFile = name !== '' && this.#locate(path) && isFolder(this.options.root, folder);
     if (!isFile) return void this.lookAtFolder(folder, 'hint');
-    this.#readIn(folder, () => {
+    void this.#readIn(folder, () => {
       const differs = this.statsIn(folder).differs(name, this.readStat(path));
       if (differs) this.#read(folder, this.keyOf(path), [name], 'hint');
     });
@@ -262,26 +263,13 @@ export abstract class FileMirror {
     return isInChild || (folder === top && name !== gitkeep) ? { folder, name } : undefined;
   }
 
-  #readNow(contents: ReadonlyMap<string, Buffer | undefined>): void {
-    const keys = new Map<string, { readonly folder: string; readonly names: readonly string[] }>();
-    for (const path of contents.keys()) {
-      const place = this.#locate(path);
-      if (place === undefined) continue;
-      const key = this.keyOf(path);
-      const names = [...(keys.get(key)?.names ?? []), place.name];
-      keys.set(key, { folder: place.folder, names });
-    }
-    for (const [key, { folder, names }] of keys)
-      this.#readIn(folder, () => this.#read(folder, key, names, 'caller', contents));
-  }
-
   /** Reads all files of a key, or schedules this for later if one of them may be half written. */
   #read(
     folder: string,
     key: string,
     changed: readonly string[],
     reason: Reason,
-    contents?: ReadonlyMap<string, Buffer | undefined>,
+    contents?: ReadonlyMap<string, Buffer>,
   ): void {
     const cache = this.statsIn(folder);
     const now = Date.now();
@@ -329,15 +317,21 @@ export abstract class FileMirror {
     return { path, stat, reading: bytes, sha, tail: crc32(bytes.subarray(-tailSize)) };
   }
 
-  /** Runs work on the files of a folder. An error means that the folder cannot be read; it is kept, and logged once. */
-  #readIn(folder: string, work: () => void): void {
+  /**
+   * Runs work on the files of a folder, and waits only if the work does. An error means that the folder cannot be read;
+   * it is kept, and logged once.
+   */
+  async #readIn(folder: string, work: () => Promise<void> | void): Promise<void> {
     try {
-      work();
+      const working = work();
+      if (working) await working;
       this.#unreadable.delete(folder);
     } catch (error) {
       void this.#fail(folder, error);
     }
-    this.#afterReads();
+    if (!this.hasChanged) return;
+    this.hasChanged = false;
+    this.reportChange();
   }
 
   /**
@@ -356,12 +350,6 @@ export abstract class FileMirror {
     const message = 'cannot read the catalogue; its last known files are still served';
     if (!this.#unreadable.has(name)) log.error({ err: error }, message);
     this.#unreadable.set(name, `${name}/ cannot be read: ${messageOf(error)}`);
-  }
-
-  #afterReads(): void {
-    if (!this.hasChanged) return;
-    this.hasChanged = false;
-    this.reportChange();
   }
 }
 

@@ -5,7 +5,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { HashName } from '../../git/objects.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { splitIntoParts, WorkerPool } from '../../lib/worker-pool.ts';
-import { type Fault, createFileFault } from '../page/fault.ts';
+import type { Fault } from '../page/fault.ts';
 import {
   botsFolder,
   isFolderName,
@@ -117,10 +117,7 @@ function readFolder(folder: string, { root, hash, limits }: Omit<ReadTask, 'fold
   const stats = listFolder(root, folder);
   const grouped = groupByBot(folder, stats.keys());
   const faults = new Map<string, readonly Fault[]>();
-  for (const [name, { rule, message }] of grouped.misplaced) {
-    const path = `${botsFolder}/${folder}/${name}`;
-    faults.set(path, [createFileFault(path, rule, message)]);
-  }
+  for (const fault of grouped.misplaced.values()) faults.set(fault.path, [fault]);
   const bots: IndexedBot[] = [];
   for (const [id, places] of grouped.bots) {
     const files = places.flatMap((place) => readPageFile(root, place, hash) ?? []);

@@ -57,15 +57,13 @@ export function listParts(bots: readonly IndexedBot[]): Buffer[] {
   return bots.flatMap(({ record, commands }) => (commands === null ? [record] : [record, commands]));
 }
 
-/** Unpacks a folder; the records are views of its bytes. @throws when the folder is damaged */
-export function unpackFolder({ folder, fingerprint, meta, records }: PackedFolder): FolderState {
+/** Returns the bots and stats of a folder; the records are views of its bytes. @throws when the folder is damaged */
+export function unpackFolder({ meta, records }: PackedFolder): Pick<FolderState, 'bots' | 'stats'> {
   const { bots, stats } = JSON.parse(meta.toString()) as FolderMeta;
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.length);
   let offset = 0;
   const take = (length: number): Buffer => bytes.subarray(offset, (offset += length));
   return {
-    folder,
-    fingerprint,
     // Written out, because for copies without some keys (`{ record, ...others }`) V8 creates a hidden class per object.
     bots: bots.map((bot) => ({
       ...bot,

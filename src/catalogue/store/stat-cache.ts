@@ -69,10 +69,7 @@ export class StatCache {
   }
 }
 
-interface CachedStat extends FileStat {
-  readonly mustReread?: boolean;
-  readonly missingSince?: number;
-}
+type CachedStat = FileStat & { readonly mustReread?: boolean; readonly missingSince?: number };
 
 const noStat: FileStat = { size: -1, mtimeMs: 0, ctimeMs: 0, ino: 0 };
 

@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 
 /** Receives the hints of a watcher. A hint says that something may have changed. */
-export interface WatchListener {
+interface WatchListener {
   /** A file in a watched folder may have changed; without `name`, any file in it. `child` is empty for the top. */
   onHint(child: string, name?: string): void;
   /** Anything may have changed, because hints were lost or the watches have just begun. */
@@ -25,7 +25,8 @@ export class Watcher {
   readonly #folders = new Map<string, FolderWatcher>();
   #topWatcher: FSWatcher | undefined;
   #guard: NodeJS.Timeout | undefined;
-  #fault: string | null = 'the watcher has not started yet';
+  /** The reason why the watcher does not work, in one sentence; null if it works. */
+  fault: string | null = 'the watcher has not started yet';
   /** Identifies the folder that is watched as the top. */
   #identity: string | undefined;
   #retryAt = Number.POSITIVE_INFINITY;
@@ -38,11 +39,6 @@ export class Watcher {
     this.#isChild = isChild;
     this.#log = log;
     this.#listener = listener;
-  }
-
-  /** The reason why the watcher does not work, in one sentence; null if it works. */
-  get fault(): string | null {
-    return this.#fault;
   }
 
   /** Whether there are so many hints that a checkout or a merge must be in progress. */
@@ -139,12 +135,12 @@ export class Watcher {
   }
 
   #setFault(fault: string | null): void {
-    if (fault !== null && fault !== this.#fault)
+    if (fault !== null && fault !== this.fault)
       this.#log.warn(
         { fault },
         'the watcher does not work: changes are found later, by scans of all folders; retrying',
       );
-    this.#fault = fault;
+    this.fault = fault;
   }
 }
 

@@ -409,11 +409,11 @@ export function createPreview(
   // A file that cannot be parsed has no data: its fault is shown at the page.
   const filled = withDefaults({ authors: [], ...listed, ...data }) as unknown as FilledMainPage;
   const category = categories.includes(filled.category) ? filled.category : 'other';
-  const main = { locale, page, data: { ...filled, category, name, description } };
+  const contents = new Map([[locale, { name, description, page }]]);
   const botId = parseBotId(listed?.id ?? id.trim()) ?? unknownId;
   const avatar = images.find(({ field }) => field === 'avatar')?.path ?? null;
   const cachedImages = schema === 'main-page' ? { ...noCachedImages, avatar } : listed?.cachedImages;
-  const bot = listElement(assembleRecord(botId, main, [], cachedImages));
+  const bot = listElement(assembleRecord(botId, { ...filled, category }, contents, cachedImages));
   return { bot, locale, authors: listNamedAuthors(index, bot.authors) };
 }
 

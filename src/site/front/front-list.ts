@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Category } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
+import { findRankedGrowth } from '../../bot/counts.ts';
 import type { BotId } from '../../bot/id.ts';
 import { type Locale, isIn } from '../../bot/locale.ts';
 import type { CatalogueSizes, PageOfBots } from '../../catalogue/lists/lists.ts';
-import { findRankedGrowth, type ListQuery } from '../../catalogue/lists/parameters.ts';
+import type { ListQuery } from '../../catalogue/lists/parameters.ts';
 import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';

@@ -2,7 +2,8 @@ import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/st
 import * as fc from 'fast-check';
 import { isError } from '../../../src/lib/errors.ts';
 import type { Lists, PageOfBots } from '../../../src/catalogue/lists/lists.ts';
-import { filters, sortKeys } from '../../../src/catalogue/lists/parameters.ts';
+import { sortKeys } from '../../../src/catalogue/lists/orders.ts';
+import { filters } from '../../../src/catalogue/lists/parameters.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { parseListQuery } from '../../../src/http/api/read-routes.ts';

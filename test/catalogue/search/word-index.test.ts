@@ -1,7 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { Field } from '../../../src/catalogue/search/postings.ts';
-import { PostingsBuilder } from '../../../src/catalogue/search/postings-builder.ts';
-import { WordIndex } from '../../../src/catalogue/search/word-index.ts';
+import { PostingsBuilder, WordIndex } from '../../../src/catalogue/search/word-index.ts';
 import { TimeSlice } from '../../../src/lib/time-slice.ts';
 
 /** Returns every word that differs by one letter added, removed, replaced or swapped. */

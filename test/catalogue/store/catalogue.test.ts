@@ -21,7 +21,7 @@ describe('a catalogue', () => {
       [pagePath('30')]: named('Thirty'),
     });
     deepStrictEqual([name('7'), name('30'), name('8')], ['Seven', 'Thirty', undefined]);
-    deepStrictEqual(catalogue.status, { ready: true, watcherFault: null, folderFault: null });
+    deepStrictEqual([catalogue.isReady, catalogue.faults], [true, []]);
   });
 
   it('cannot be read where there is no bots/, and may be empty', async () => {
@@ -38,7 +38,7 @@ describe('a catalogue', () => {
       { [pagePath('7')]: named('Old') },
       { roundSeconds: 0.1 },
     );
-    ok(catalogue.status.ready);
+    ok(catalogue.isReady);
     renameSync(join(root, 'bots'), join(root, 'away'));
     writeFileSync(join(root, 'away/007/7.en.md'), named('New'));
     renameSync(join(root, 'away'), join(root, 'bots'));
@@ -51,14 +51,11 @@ describe('a catalogue', () => {
       { roundSeconds: 0.1 },
     );
     renameSync(join(root, 'bots'), join(root, 'away'));
-    await eventually(() => catalogue.status.folderFault?.startsWith('bots/ cannot be read: ') ?? false);
+    await eventually(() => catalogue.bots.fault?.startsWith('bots/ cannot be read: ') ?? false);
     await rest(300);
     strictEqual(name('7'), 'Old');
     renameSync(join(root, 'away'), join(root, 'bots'));
-    await eventually(() => {
-      const { folderFault, watcherFault } = catalogue.status;
-      return folderFault === null && watcherFault === null;
-    });
+    await eventually(() => catalogue.faults.length === 0);
     write({ [pagePath('7')]: named('New') });
     await eventually(() => name('7') === 'New');
   });
@@ -100,12 +97,12 @@ describe('a catalogue', () => {
     renameSync(join(root, 'bots'), join(root, 'away'));
     writeFiles(root, { [pagePath('8').replace('bots', 'elsewhere')]: named('Eight') });
     symlinkSync('elsewhere', join(root, 'bots'));
-    await eventually(() => catalogue.status.folderFault?.includes('bots is a symbolic link') ?? false);
+    await eventually(() => catalogue.bots.fault?.includes('bots is a symbolic link') ?? false);
     await rest(300);
     deepStrictEqual([name('7'), name('8')], ['Seven', undefined]);
     rmSync(join(root, 'bots'));
     renameSync(join(root, 'away'), join(root, 'bots'));
-    await eventually(() => catalogue.status.folderFault === null);
+    await eventually(() => catalogue.bots.fault === null);
     strictEqual(name('7'), 'Seven');
   });
 

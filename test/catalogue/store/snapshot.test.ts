@@ -99,7 +99,10 @@ async function reading(bytes: Buffer): Promise<FolderState[] | undefined> {
 }
 
 async function unpacked(path: string): Promise<FolderState[] | undefined> {
-  return (await readSnapshot(path))?.folders.map(unpackFolder);
+  return (await readSnapshot(path))?.folders.map((packed) => {
+    const { folder, fingerprint } = packed;
+    return { folder, fingerprint, ...unpackFolder(packed) };
+  });
 }
 
 /** Returns the ends of the first line and of each block in a snapshot. */

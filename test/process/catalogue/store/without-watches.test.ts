@@ -27,7 +27,7 @@ needs('unshare', describe)('a catalogue that may not watch any folder', () => {
     cleanUp(() => program.kill('SIGKILL'));
     let output = '';
     program.stdout?.on('data', (data) => (output += String(data)));
-    const state = (): { names: string[]; ready: boolean; watcherFault: string | null } =>
+    const state = (): { names: string[]; watcherFault: string | null } =>
       JSON.parse(output.trimEnd().split('\n').at(-1) ?? '');
 
     await eventually(() => match(state().watcherFault ?? '', /^the limit of inotify .* is reached: raise /));
