@@ -255,12 +255,11 @@ function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage 
     texts[moved] = '';
   }
   const complete = completeNewBot(opened.form, withSchemes(groups, texts));
-  const note = (fields.get('note') ?? '').replace(/\r\n?/g, '\n').trim();
   return {
     ...opened,
     texts: complete,
     base: fields.get('base') ?? '',
-    note,
+    note: (fields.get('note') ?? '').trim(),
     find: fields.get('find') ?? '',
     isTyped: true,
     isSent: moved === null && ((step === null && !isOtherLanguage) || fields.get(sentField) !== null),

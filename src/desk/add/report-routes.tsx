@@ -35,8 +35,7 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
     const bot = findBot(ctx);
     const fields = await readFields(ctx, 'shorten the text');
     const reason = reportReasons.find((one) => one === fields.get('reason'));
-    // A browser counts a line end as one character, and sends two.
-    const text = (fields.get('text') ?? '').replaceAll('\r\n', '\n').trim();
+    const text = (fields.get('text') ?? '').trim();
     // A browser never sends these.
     if (reason === undefined || text.length > maxReportLength)
       throw new ProblemError('bad-request', `choose a reason, and ${maxReportLength} characters at most`);
