@@ -25,11 +25,11 @@ import { findRisk, type Review } from './reviews.ts';
 
 /** The tabs of the review. */
 export const tabs = ['waiting', 'reports', 'attention', 'decided', 'blocked'] as const;
-export type Tab = (typeof tabs)[number];
+type Tab = (typeof tabs)[number];
 
 /** The kinds of proposals, which the queue can show alone. */
-export const reviewKinds = ['new', 'edit', 'translation'] as const satisfies readonly Review['kind'][];
-type ReviewKind = Review['kind'];
+export const reviewKinds = ['new', 'edit', 'translation'] as const;
+type ReviewKind = (typeof reviewKinds)[number];
 
 export interface QueueRow {
   readonly proposal: Proposal;
@@ -45,8 +45,7 @@ export interface QueueRow {
   readonly isFirst: boolean;
 }
 
-interface QueuePageProps
-  extends LastDecisionProps, VisitorReportListProps, Pick<PageLinksProps, 'page' | 'pages'> {
+interface QueuePageProps extends LastDecisionProps, Pick<PageLinksProps, 'page' | 'pages'> {
   readonly tab: Tab;
   /** The repository at the Git host if proposals are reviewed there; otherwise null. */
   readonly host: string | null;
@@ -59,7 +58,9 @@ interface QueuePageProps
   readonly rows: readonly QueueRow[];
   /** The median time to a decision, in milliseconds. */
   readonly median: number | undefined;
+  readonly reports: readonly VisitorReport[];
   readonly attention: Attention;
+  readonly bots: Pick<BotIndex, 'get'>;
   readonly blocked: BlockedListProps;
 }
 
@@ -158,39 +159,27 @@ function KindLinks({ kind: current, waiting, kindCounts }: QueuePageProps): VNod
 function Waiting(props: QueuePageProps): VNode {
   const { rows, bots, waiting } = props;
   const { t } = useLanguage();
-  if (rows.length === 0)
-    return (
-      <>
-        {waiting > 0 && <KindLinks {...props} />}
-        <p class="muted">{t('review.none')}</p>
-      </>
-    );
-  const heads = [
-    'review.head.bot',
-    'review.head.proposed',
-    'review.head.from',
-    'proposal.sent',
-    'review.head.lookAt',
-  ] as const;
+  const heads = (['bot', 'proposed', 'from', 'sent', 'lookAt'] as const).map((name) => (
+    <th key={name} scope="col" role="columnheader">
+      {t(name === 'sent' ? 'proposal.sent' : `review.head.${name}`)}
+    </th>
+  ));
   return (
     <>
-      <KindLinks {...props} />
-      <table class="rows" role="table">
-        <thead role="rowgroup">
-          <tr role="row">
-            {heads.map((name) => (
-              <th key={name} scope="col" role="columnheader">
-                {t(name)}
-              </th>
+      {waiting > 0 && <KindLinks {...props} />}
+      {rows.length === 0 && <p class="muted">{t('review.none')}</p>}
+      {rows.length > 0 && (
+        <table class="rows" role="table">
+          <thead role="rowgroup">
+            <tr role="row">{heads}</tr>
+          </thead>
+          <tbody role="rowgroup">
+            {rows.map((row) => (
+              <Row key={row.proposal.ref} {...row} bots={bots} />
             ))}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">
-          {rows.map((row) => (
-            <Row key={row.proposal.ref} {...row} bots={bots} />
-          ))}
-        </tbody>
-      </table>
+          </tbody>
+        </table>
+      )}
     </>
   );
 }
@@ -281,13 +270,8 @@ function Decided({ rows }: QueuePageProps): VNode {
   );
 }
 
-interface VisitorReportListProps {
-  readonly reports: readonly VisitorReport[];
-  readonly bots: Pick<BotIndex, 'get'>;
-}
-
 /** The reports of visitors, each with the actions of a maintainer on its bot. */
-export function VisitorReportList({ reports, bots }: VisitorReportListProps): VNode {
+function VisitorReportList({ reports, bots }: QueuePageProps): VNode {
   const { t } = useLanguage();
   if (reports.length === 0) return <p class="muted">{t('report.none')}</p>;
   return (
