@@ -105,15 +105,9 @@ interface OwnProposal extends NamedProposal {
  * time, newest first; at most as many as a page can show.
  */
 export async function listProposals(
-  {
-    list,
-    bots,
-    readReview,
-  }: {
-    readonly list: Pick<Proposals['list'], 'listOf'>;
-    readonly bots: Pick<BotIndex, 'get'>;
-    readonly readReview: (proposal: Proposal) => Promise<Review>;
-  },
+  list: Proposals['list'],
+  bots: BotIndex,
+  readReview: (proposal: Proposal) => Promise<Review>,
   account: AccountId,
 ): Promise<OwnProposal[]> {
   const last = new Map<string, Proposal>();
