@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir, readFile, rm, stat, utimes, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../bot/id.ts';
-import { ignoreMissing, codeOf } from '../lib/errors.ts';
+import { ignoreMissing } from '../lib/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
 import type { Failure } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
@@ -46,8 +45,6 @@ export class ImageStore {
   #removal: Promise<void> = Promise.resolve();
   /** Makes smaller copies one at a time. */
   readonly #makeQueue = new SerialQueue();
-  /** Name and width → the copy in progress, which concurrent requests share. */
-  readonly #making = new Map<string, Promise<Buffer | undefined>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -68,10 +65,7 @@ export class ImageStore {
 
   /** Reads an image or its copy of this width; undefined if it does not exist. */
   async read(name: string, width?: VariantWidth): Promise<Buffer | undefined> {
-    if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
-    const bytes = await ignoreMissing(readFile(this.#pathOf(name, width)));
-    // A power loss may leave an empty file.
-    return bytes?.length === 0 ? undefined : bytes;
+    return parseImageName(name) && (await readStored(this.#pathOf(name, width)));
   }
 
   /**
@@ -79,16 +73,9 @@ export class ImageStore {
    * that fails, undefined if the image does not exist.
    */
   async readVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {
-    const stored = await this.read(name, width);
-    if (stored !== undefined) return stored;
-    const key = `${name}.${width}`;
-    const making =
-      this.#making.get(key) ??
-      this.#makeQueue
-        .run(async () => await this.#makeVariant(name, width, decoder))
-        .finally(() => this.#making.delete(key));
-    this.#making.set(key, making);
-    return await making;
+    const make = async (): Promise<Buffer | undefined> =>
+      (await this.read(name, width)) ?? (await this.#makeVariant(name, width, decoder));
+    return (await this.read(name, width)) ?? (await this.#makeQueue.run(make));
   }
 
   /** Returns the names of all images with a full copy. */
@@ -156,6 +143,12 @@ export class ImageStore {
   }
 }
 
+/** Reads a file; undefined if it does not exist, or is empty, as a power loss may leave it. */
+export async function readStored(path: string): Promise<Buffer | undefined> {
+  const bytes = await ignoreMissing(readFile(path));
+  return bytes?.length === 0 ? undefined : bytes;
+}
+
 async function listMatchingPaths(folder: string, pattern: RegExp): Promise<string[]> {
   const names = (await ignoreMissing(readdir(folder))) ?? [];
   return names.filter((name) => pattern.test(name)).map((name) => join(folder, name));
@@ -215,8 +208,9 @@ export interface ImageEntry {
 
 /**
  * All images by kind and address, in memory and in a file. Each line has a checksum and an image; the last line of an
- * image counts. Changes are appended; the file is rewritten when most of its lines are outdated. Invalid and
- * incomplete lines are ignored, and so is a file of another format, because the index is a cache.
+ * image counts. Changes are appended; the file is rewritten at the first change of each run, and when most of its lines
+ * are outdated. Invalid and incomplete lines are ignored, and so is a file of another format, because the index is a
+ * cache.
  */
 export class ImageIndex {
   readonly #path: string;
@@ -225,7 +219,8 @@ export class ImageIndex {
     wide: new Map(),
   };
   readonly #changed = new Set<ImageEntry>();
-  #lines = 0;
+  /** The number of lines of the file; infinite for one that is to be rewritten. */
+  #lines = Number.POSITIVE_INFINITY;
   #handle: FileHandle | undefined;
   readonly #writes = new SerialQueue();
 
@@ -236,8 +231,14 @@ export class ImageIndex {
   /** Opens the index in the file at `path`, which may be missing. */
   static async open(path: string): Promise<ImageIndex> {
     const index = new ImageIndex(path);
-    const { lines, whole } = await readLines(path, (line) => index.#applyLine(line));
-    index.#lines = whole ? lines : Number.POSITIVE_INFINITY;
+    const file = await ignoreMissing(open(path));
+    let isFirst = true;
+    for await (const line of file?.readLines() ?? []) {
+      if (!isFirst) index.#applyLine(line);
+      else if (line !== magic) break;
+      isFirst = false;
+    }
+    await file?.close();
     return index;
   }
 
@@ -341,7 +342,7 @@ export class ImageIndex {
     this.#handle = undefined;
     let lines = 0;
     const write = async (file: FileHandle): Promise<void> => {
-      await file.writeFile(magic);
+      await file.writeFile(`${magic}\n`);
       let block: string[] = [];
       for (const entry of this) {
         if (entry.copy === null && entry.failure === null) continue;
@@ -361,18 +362,16 @@ export class ImageIndex {
     return this.get(entry.kind, entry.url) === entry;
   }
 
-  /** Returns whether the line is valid. */
-  #applyLine(text: string): boolean {
+  #applyLine(text: string): void {
     const json = text.slice(9);
-    if (text.slice(0, 8) !== formatChecksum(json)) return false;
+    if (text.slice(0, 8) !== formatChecksum(json)) return;
     const [kind, url, copy, failure, unwantedSince = null] = JSON.parse(json) as Line;
     if (copy === null && failure === null) this.#entries[kind].delete(url);
     else Object.assign(this.getOrCreate(kind, url), { copy, failure, unwantedSince });
-    return true;
   }
 }
 
-const magic = 'botshelf images 1\n';
+const magic = 'botshelf images 1';
 
 /** Minimum number of outdated lines before the file is rewritten. */
 const spareLines = 1_000;
@@ -389,33 +388,4 @@ function formatLine({ kind, url, copy, failure, unwantedSince }: ImageEntry, kno
 
 function formatChecksum(json: string): string {
   return crc32(json).toString(16).padStart(8, '0');
-}
-
-/** Reads the valid lines. `whole` is false if the file is missing or has anything else. */
-async function readLines(
-  path: string,
-  apply: (line: string) => boolean,
-): Promise<{ lines: number; whole: boolean }> {
-  let lines = 0;
-  let whole = true;
-  let rest = '';
-  try {
-    let begun = false;
-    for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 })) {
-      const parts = (rest + String(chunk)).split('\n');
-      rest = parts.pop() ?? '';
-      if (!begun && parts.length > 0) {
-        if (`${parts.shift()}\n` !== magic) return { lines, whole: false };
-        begun = true;
-      }
-      for (const part of parts) {
-        if (!apply(part)) whole = false;
-        lines += 1;
-      }
-    }
-    return { lines, whole: whole && begun && rest === '' };
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { lines, whole: false };
-    throw error;
-  }
 }

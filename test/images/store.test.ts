@@ -119,10 +119,18 @@ describe('the image store', () => {
     });
 
     it('makes them once for requests that come at the same time @long', async () => {
-      const requests = [1, 2, 3].map(async () => await store.readVariant(name, 320, decoder));
+      let made = 0;
+      const counting: Pick<Decoder, 'decode'> = {
+        decode: async (...image) => {
+          made++;
+          return await decoder.decode(...image);
+        },
+      };
+      const requests = [1, 2, 3].map(async () => await store.readVariant(name, 320, counting));
       const [first, ...others] = await Promise.all(requests);
       ok(first);
-      for (const other of others) equal(other, first);
+      for (const other of others) deepEqual(other, first);
+      equal(made, 1);
     });
 
     it('makes one again that a power loss has left empty @long', async () => {
