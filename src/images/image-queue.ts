@@ -228,8 +228,7 @@ export class ImageQueue {
       }
       const retry = error instanceof ImageError ? error.retry : 'image';
       // Only an image in a page can be refused, because its text replaces it. A missing avatar is a failure.
-      if (retry === 'never' && entry.kind === 'wide') this.#refuse(entry, messageOf(error));
-      else this.#fail(entry, messageOf(error));
+      this.#fail(entry, messageOf(error), retry === 'never' && entry.kind === 'wide');
       return retry === 'host' ? 'host failed' : 'done';
     }
   }
@@ -244,21 +243,14 @@ export class ImageQueue {
     await onCopy(entry, { name, width, height, fetchedAt: Date.now() });
   }
 
-  /** Tries again when a copy would be due for a refresh. */
-  #refuse(entry: ImageEntry, message: string): void {
-    const { log, intervals, onFailure } = this.#options;
-    entry.failure = { count: 1, retryAt: Date.now() + intervals.refreshMs, message, since: null };
-    onFailure(entry);
-    log.debug({ url: entry.url, message }, `${entry.url} ${message}`);
-  }
-
-  #fail(entry: ImageEntry, message: string): void {
+  /** @param isRefused whether to try again only when a copy would be due for a refresh */
+  #fail(entry: ImageEntry, message: string, isRefused: boolean): void {
     const { log, intervals, onFailure } = this.#options;
     const count = (entry.failure?.count ?? 0) + 1;
     const now = Date.now();
-    const retryAt = now + retryDelay(count, intervals);
-    entry.failure = { count, retryAt, message, since: entry.failure?.since ?? now };
-    this.#failed += 1;
+    const retryAt = now + (isRefused ? intervals.refreshMs : retryDelay(count, intervals));
+    entry.failure = { count, retryAt, message, since: isRefused ? null : (entry.failure?.since ?? now) };
+    if (!isRefused) this.#failed += 1;
     onFailure(entry);
     const fields = { url: entry.url, message, count, retryAt: new Date(retryAt).toISOString() };
     log.debug(fields, `${entry.url} ${message}`);

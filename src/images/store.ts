@@ -41,8 +41,8 @@ export type ImageName = string;
  */
 export class ImageStore {
   readonly #folder: string;
-  readonly #putting = new Set<ImageName>();
-  #removal: Promise<void> = Promise.resolve();
+  /** Writes and removes files one after the other, so that an image that is stored again is kept. */
+  readonly #writes = new SerialQueue();
   /** Makes smaller copies one at a time. */
   readonly #makeQueue = new SerialQueue();
 
@@ -53,13 +53,8 @@ export class ImageStore {
   /** Stores an image. Resolves with its name once it is durable. */
   async put(bytes: Buffer): Promise<ImageName> {
     const name = hash('sha256', bytes);
-    this.#putting.add(name);
-    try {
-      await this.#removal.catch(() => {});
-      await writeAtomically(this.#pathOf(name), bytes, { fsync: 'content' });
-    } finally {
-      this.#putting.delete(name);
-    }
+    const path = this.#pathOf(name);
+    await this.#writes.run(async () => await writeAtomically(path, bytes, { fsync: 'content' }));
     return name;
   }
 
@@ -108,12 +103,8 @@ export class ImageStore {
     let removed = 0;
     for await (const { folder, files } of this.#folders()) {
       for (const file of files) {
-        const name = parseFileName(file)?.digest ?? '';
-        const isKept = (): boolean => named.has(name) || this.#putting.has(name);
-        if (isKept() || !(await isOldFile(join(folder, file), grace)) || isKept()) continue;
-        this.#removal = rm(join(folder, file), { force: true });
-        await this.#removal;
-        removed += 1;
+        if (named.has(parseFileName(file)?.digest ?? '')) continue;
+        if (await this.#writes.run(async () => await removeOldFile(join(folder, file), grace))) removed += 1;
       }
     }
     return removed;
@@ -158,9 +149,12 @@ function parseFileName(file: string): ReturnType<typeof parseImageName> {
   return file.endsWith('.webp') ? parseImageName(file.slice(0, -'.webp'.length)) : undefined;
 }
 
-async function isOldFile(path: string, age: number): Promise<boolean> {
+/** Removes a file that was written at least `age` milliseconds ago. Returns whether it did. */
+async function removeOldFile(path: string, age: number): Promise<boolean> {
   const facts = await ignoreMissing(stat(path));
-  return facts !== undefined && facts.isFile() && facts.mtimeMs <= Date.now() - age;
+  const isOld = facts !== undefined && facts.isFile() && facts.mtimeMs <= Date.now() - age;
+  if (isOld) await rm(path, { force: true });
+  return isOld;
 }
 
 /** A copy of an image: its public path, and its size in pixels. */
