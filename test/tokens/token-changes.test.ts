@@ -11,7 +11,6 @@ import {
   type TokenChanger,
   Tokens,
   issueToken,
-  revokeToken,
   revokeTokens,
 } from '../../src/tokens/tokens.ts';
 import { atTime } from '../support/at-time.ts';
@@ -32,7 +31,7 @@ describe('a token', () => {
     const committed = otherProcess(place);
     await committed.commit(() => new Map([[homer, { token: last }]]), 'Spoil it');
     await rejects(issueToken(committed, homer, byMarge), { code: 'unavailable' });
-    strictEqual(await revokeToken(committed, homer, byMarge), true);
+    deepStrictEqual(await revokeTokens(committed, [homer], byMarge), [homer]);
     strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
     const read = otherProcess(place);
     await read.follow();
@@ -63,7 +62,7 @@ describe('a token', () => {
   it('that was revoked elsewhere stays so when earlier counts are checkpointed', async () => {
     const { place, store, token } = await withToken();
     await store.setCount(homer, 5);
-    await revokeToken(otherProcess(place), homer, byMarge);
+    await revokeTokens(otherProcess(place), [homer], byMarge);
     await store.checkpoint();
     strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
     strictEqual((await open(place)).count(homer), 5);
@@ -135,7 +134,7 @@ describe('a token', () => {
     ref.broken = false;
     const { tokens, token } = await withToken(place, ref);
     await tokens.checkToken(homer, token);
-    await revokeToken(otherProcess(place), homer, byMarge);
+    await revokeTokens(otherProcess(place), [homer], byMarge);
     ref.broken = true;
     await setTimeout(6);
     await rejects(tokens.checkToken(homer, token), isUnavailable);
