@@ -99,7 +99,7 @@ export class Login {
     const { to, ...request } = opened.value as LoginCookie;
     try {
       const account = await this.#provider.finish(parameters, request);
-      return { session: await this.sessions.begin(account), to: parseReturnPath(to, this.basePath) };
+      return { session: await this.sessions.begin(account), to };
     } catch (error) {
       throw this.#logged(error);
     }

@@ -9,7 +9,6 @@ import type { Login } from '../../login/login.ts';
 import {
   LoginError,
   type LoginErrorKind,
-  parseReturnPath,
   type Session,
   callbackPath,
   peoplePath,
@@ -19,6 +18,7 @@ import { toFormPage } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import type { Site } from '../../site/page/page-context.tsx';
 import { Layout } from '../../site/page/layout.tsx';
+import { MessagePage } from '../page/message-page.tsx';
 
 /**
  * Adds logging in and out. `/login?to=<public path>` redirects to the provider; without `to`, the login returns to the
@@ -47,14 +47,10 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
     '/login',
     withLimit(async (ctx) => {
       const query = parseQuery(ctx);
-      const language = site.languages.of(ctx);
-      const path = parseReturnPath(
-        query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl),
-        login.basePath,
-      );
+      const path = query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl);
       const { url, cookie } = await login.begin(path, query.get('account') === 'other');
       setCookie(ctx, loginCookie, cookie);
-      redirectTo(ctx, url.startsWith('/') ? language.href(url) : url);
+      redirectTo(ctx, url.startsWith('/') ? site.languages.of(ctx).href(url) : url);
     }),
   );
   router.get(
@@ -103,25 +99,15 @@ function sessionCookieOf({ basePath }: Login): Cookie {
 
 /** Responds with the reason why a login failed, and what to do. */
 function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError, provider: string): void {
-  const { t, text, href } = site.languages.of(ctx);
+  const { t, href } = site.languages.of(ctx);
   const again = kind === 'no-account' ? '/login?account=other' : '/login';
+  const [to, action] =
+    kind === 'misconfigured' ? (['/', 'login.home'] as const) : ([again, 'login.again'] as const);
   const page = (
-    <Layout title={text(`login.${kind}.title`)} head={<h1>{t(`login.${kind}.title`)}</h1>}>
-      <div class="narrow stack">
-        <p>{t(`login.${kind}.text`, { provider })}</p>
-        {kind === 'misconfigured' && <EnglishSentence clause={message} />}
-        <p class="actions">
-          {kind !== 'misconfigured' && (
-            <a class="button" href={href(again)}>
-              {t('login.again')}
-            </a>
-          )}
-          <a class="button quiet" href={href('/')}>
-            {t('login.home')}
-          </a>
-        </p>
-      </div>
-    </Layout>
+    <MessagePage title={`login.${kind}.title`} to={href(to)} action={action}>
+      <p>{t(`login.${kind}.text`, { provider })}</p>
+      {kind === 'misconfigured' && <EnglishSentence clause={message} />}
+    </MessagePage>
   );
   if (kind === 'unavailable') ctx.set('Retry-After', '60');
   sendOnce(ctx, { site, viewer: null }, page, statuses[kind]);
