@@ -8,8 +8,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { PageLinks, type PageLinksProps, pickPage } from '../../site/page/paging.tsx';
 import { BotLine, Ledge } from '../../site/front/card.tsx';
 import { useLanguage, type Viewer } from '../../site/page/page-context.tsx';
-import { Checklist } from '../page/checklist.tsx';
-import { SubjectAvatar } from '../page/preview.tsx';
+import { Checklist, SubjectAvatar } from '../page/preview.tsx';
 import {
   editPath,
   profileFormPath,

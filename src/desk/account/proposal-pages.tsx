@@ -225,7 +225,7 @@ function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | nul
         <NameLink path={toSubjectPath(proposal.subject)} name={name} />
       </p>
     );
-  return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} at={steps[0].at} />;
+  return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} />;
 }
 
 function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
@@ -316,7 +316,7 @@ function OwnRow({ proposal, name, listed, review, isUnread, medianWaitMs }: OwnR
             <> · {t('proposal.median', { time: duration(medianWaitMs) })}</>
           )}
         </p>
-        {state !== 'waiting' && <Step step={proposal} at={proposal.at} />}
+        {state !== 'waiting' && <Step step={proposal} />}
       </div>
       <a
         class={action === 'answer' ? 'button' : 'button quiet'}

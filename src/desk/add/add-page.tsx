@@ -20,10 +20,9 @@ import {
 import { Layout } from '../../site/page/layout.tsx';
 import { BlockedNotice } from '../page/message-page.tsx';
 import { adviceOf, listAuthors } from './advice.tsx';
-import { Checklist } from '../page/checklist.tsx';
 import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
 import { type FormShelf, shelfField, ShelfField } from './shelf.tsx';
-import { Preview, type PreviewProps } from '../page/preview.tsx';
+import { Checklist, Preview, type PreviewProps } from '../page/preview.tsx';
 
 /** A message of the interface about the result of a form. */
 interface FormMessage {
@@ -112,7 +111,7 @@ export function AddPage(props: AddPageProps): VNode {
         {answer && (
           <section class="notice warn" aria-labelledby="answer">
             <h2 id="answer">{t(`proposal.${answer.state}`)}</h2>
-            <Step step={answer} at={answer.at} />
+            <Step step={answer} />
           </section>
         )}
         {message && !viewer?.blocked && (

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import { isSubmission, type PastStep, type ProposalStep } from '../../proposals/proposal.ts';
+import { isSubmission, type PastStep } from '../../proposals/proposal.ts';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { withoutBidiControls } from '../../lib/text.ts';
@@ -14,7 +14,7 @@ export function Conversation({ steps }: { readonly steps: readonly PastStep[] })
       <ol class="steps">
         {steps.toReversed().map((step) => (
           <li key={step.at}>
-            <Step step={step} at={step.at} />
+            <Step step={step} />
           </li>
         ))}
       </ol>
@@ -23,9 +23,9 @@ export function Conversation({ steps }: { readonly steps: readonly PastStep[] })
 }
 
 /** A step of a proposal as a sentence: the action, the account, the time and the text. */
-export function Step({ step, at }: { readonly step: ProposalStep; readonly at: number }): VNode {
+export function Step({ step }: { readonly step: PastStep }): VNode {
   const { t, ago } = useLanguage();
-  const { state, proposer, reviewer, reason, text } = step;
+  const { state, proposer, reviewer, reason, text, at } = step;
   const isProposers = isSubmission(step) || (state === 'withdrawn' && reviewer === null);
   const person = isProposers ? proposer : reviewer;
   const done = state === 'waiting' && reviewer !== null ? 'takenBack' : state;

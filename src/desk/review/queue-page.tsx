@@ -263,7 +263,7 @@ function Decided({ rows }: QueuePageProps): VNode {
       {rows.map(({ proposal, name }) => (
         <li key={proposal.ref}>
           <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} look="name" />
-          <Step step={proposal} at={proposal.at} />
+          <Step step={proposal} />
         </li>
       ))}
     </ol>

@@ -183,7 +183,7 @@ function Related({ related, others }: ReviewPageProps): VNode {
   const steps = others.map(({ proposal, name }) => (
     <li key={proposal.ref}>
       <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} />
-      <Step step={{ ...proposal, text: '' }} at={proposal.at} />
+      <Step step={{ ...proposal, text: '' }} />
     </li>
   ));
   const lists = {
@@ -354,7 +354,7 @@ export function LastDecision({ last }: LastDecisionProps): VNode | null {
       <p class="name">
         <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} />
       </p>
-      <Step step={{ ...proposal, text: '' }} at={proposal.at} />
+      <Step step={{ ...proposal, text: '' }} />
       {!isShared && <p>{t('review.notShared')}</p>}
       {viewer && canTakeBack(proposal, viewer.id) && (
         <DecisionForm proposal={proposal}>

@@ -151,7 +151,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       const action = next ? 'list.next' : 'review.title';
       const page = (
         <MessagePage {...{ to, action }} title="review.decided">
-          <Step step={proposal} at={proposal.at} />
+          <Step step={proposal} />
           <Undo proposal={proposal} />
           {failed?.problem === 'stands' && <p>{language.t('review.problem.stands')}</p>}
         </MessagePage>
