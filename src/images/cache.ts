@@ -22,17 +22,6 @@ import { ImagePreviews, type NamedImage } from './previews.ts';
 import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
 import { ShareCards } from './share-cards.ts';
 
-/** The progress of the cache. */
-export interface ImageCacheStatus {
-  /** The number of images that bots refer to, and how many of them have a copy. */
-  readonly known: number;
-  readonly cached: number;
-  /** Images whose last attempt failed and is retried. Refused images are not counted. */
-  readonly failing: number;
-  /** Images that wait or are being fetched. */
-  readonly left: number;
-}
-
 export interface ImageCacheOptions {
   /** The folder of the copies and the index, such as `var/appdata`. */
   readonly folder: string;
@@ -43,9 +32,6 @@ export interface ImageCacheOptions {
   /** Shorter times, for tests. */
   readonly intervals?: Partial<Intervals>;
 }
-
-/** Called with the bots that refer to an image whose copy appeared, changed or disappeared. */
-export type CopyListener = (bots: readonly BotId[]) => void;
 
 /** Opens the cache in `folder` with the content of the last run. It fetches nothing until images are requested. */
 export async function openImageCache(options: ImageCacheOptions): Promise<ImageCache> {
@@ -66,7 +52,7 @@ export class ImageCache {
   readonly #decoder = new Decoder();
   readonly #queue: ImageQueue;
   readonly #previews: ImagePreviews;
-  readonly #listeners: CopyListener[] = [];
+  readonly #listeners: ((bots: readonly BotId[]) => void)[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
   /** Runs scans and clean-ups one after the other. */
@@ -95,15 +81,14 @@ export class ImageCache {
       onCopy: async (entry, copy) => await this.#replaceCopy(entry, copy),
       onFailure: (entry) => index.noteChange(entry),
     });
-    this.#previews = new ImagePreviews(async ({ kind, url }, abandoned) => {
-      const signal = AbortSignal.any([abandoned, this.#closing.signal]);
-      return (await this.#decoder.decode(await fetch(url, signal), kind)).bytes;
-    }, this.#intervals.formWaitMs);
+    this.#previews = new ImagePreviews(
+      async ({ kind, url }, signal) => (await this.#decoder.decode(await fetch(url, signal), kind)).bytes,
+      this.#intervals.formWaitMs,
+    );
     void this.#scans.run(async () => await this.#dropLost());
-    const { saveMs, cleanUpMs, retryCheckMs } = this.#intervals;
+    const { saveMs, retryCheckMs } = this.#intervals;
     this.#timers = [
       setInterval(() => void this.#save(), saveMs).unref(),
-      setInterval(() => void this.cleanUp(), cleanUpMs).unref(),
       setInterval(() => void this.#retry(), retryCheckMs).unref(),
     ];
   }
@@ -161,8 +146,8 @@ export class ImageCache {
   }
 
   /**
-   * Records all images of the catalogue, in time slices. Missing and old ones are fetched; unreferenced ones are dropped
-   * after their grace period. Call it after the start and regularly, because only a full scan finds unreferenced images.
+   * Records all images of the catalogue, in time slices. Missing and old ones are fetched. Call it after the start and
+   * regularly, because only a full scan finds unreferenced images, which `cleanUp` drops.
    */
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
     await this.#scans.run(async () => {
@@ -177,12 +162,16 @@ export class ImageCache {
     });
   }
 
-  /** Calls `listener` when the copy of an image appears, changes or disappears. */
-  onChange(listener: CopyListener): void {
+  /** Calls `listener` with the bots that refer to an image when its copy appears, changes or disappears. */
+  onChange(listener: (bots: readonly BotId[]) => void): void {
     this.#listeners.push(listener);
   }
 
-  status(): ImageCacheStatus {
+  /**
+   * Returns the number of images that bots refer to, of those with a copy, of those whose last attempt failed and is
+   * retried, without refused ones, and of those that wait or are being fetched.
+   */
+  status(): Readonly<Record<'known' | 'cached' | 'failing' | 'left', number>> {
     let [cached, failing] = [0, 0];
     for (const { copy, failure } of this.#index) {
       if (copy) cached += 1;
@@ -208,14 +197,14 @@ export class ImageCache {
   }
 
   /**
-   * Refreshes old copies and drops unreferenced images: an entry after its grace period, and its file after another
-   * one, because a page that was sent just before may still refer to it. Runs every hour by itself.
+   * Drops the images that the last full scan did not find: an entry after its grace period, and its file after another
+   * one, because a page that was sent just before may still refer to it.
    */
   async cleanUp(): Promise<void> {
     await this.#scans
       .run(async () => await this.#cleanUp())
       .catch((error: unknown) => {
-        const message = `could not clean up the image cache: ${messageOf(error)}; retrying in an hour`;
+        const message = `could not clean up the image cache: ${messageOf(error)}; retrying after the next scan`;
         this.#log.warn({ error: messageOf(error) }, message);
       });
   }
@@ -320,8 +309,7 @@ export class ImageCache {
     const names = new Set<ImageName>();
     const orphans: ImageEntry[] = [];
     await this.#forEachEntry((entry) => {
-      if (this.#isWanted(entry)) this.#queue.add(entry, false);
-      else {
+      if (!this.#isWanted(entry)) {
         const since = entry.unwantedSince ?? Date.now();
         this.#setUnwanted(entry, since);
         if (!entry.queued && since <= Date.now() - this.#intervals.graceMs) return void orphans.push(entry);

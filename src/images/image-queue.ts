@@ -149,7 +149,6 @@ export const defaultIntervals = {
   storePauseMs: minuteMs,
   /** The grace period after the last reference to an image: first for its entry, then for its file. */
   graceMs: 24 * 60 * minuteMs,
-  cleanUpMs: 60 * minuteMs,
   saveMs: 1_000,
   progressMs: 10_000,
 };

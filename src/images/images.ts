@@ -65,9 +65,12 @@ export function followImages(catalogue: Catalogue, cache: ImageCache): () => voi
       const bot = store.bots.get(id);
       if (bot) cache.want(id, listImages(bot));
     });
-    const wantAll = (): void => void cache.setWanted(listNamedImages(catalogue, cache));
-    wantAll();
-    timer = setInterval(wantAll, msPerHour).unref();
+    const scan = async (): Promise<void> => {
+      await cache.setWanted(listNamedImages(catalogue, cache));
+      await cache.cleanUp();
+    };
+    void scan();
+    timer = setInterval(() => void scan(), msPerHour).unref();
   };
   void catalogue.bots.unpacked().then(start);
   return () => {
