@@ -48,7 +48,7 @@ import {
   type FormFile,
   type FormImage,
   createPreview,
-  listForms,
+  formHeads,
   lacksAuthor,
   listImages,
   makeFile,
@@ -64,7 +64,8 @@ import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
  */
 export function addAddRoutes(router: Router, parts: DeskParts): void {
   const { site, viewerOf, proposals, drafts } = parts;
-  for (const { kind, mode, path, parameter } of listForms()) {
+  for (const head of formHeads) {
+    const { kind, mode, path, parameter } = head;
     /** Calls a handler with the form, or asks the person to log in if the form requires it. */
     const withForm =
       (handle: (ctx: Context, filled: FilledForm) => Promise<void>) =>
@@ -73,7 +74,7 @@ export function addAddRoutes(router: Router, parts: DeskParts): void {
         if (kind === 'profile' && viewer === null) return sendLogInPage(ctx, site, path, 'myBots.visitor');
         const query = parseQuery(ctx);
         const { id, name } = ctx['params'];
-        const form = createForm(parts, kind, mode, {
+        const form = createForm(parts, head, {
           subject: String((kind === 'profile' ? viewer?.id : (id ?? name)) ?? ''),
           language: parameter === undefined ? null : query.get(parameter),
           viewer,
@@ -122,16 +123,9 @@ function withLaterAuthor(form: Form): Form {
 /** Fills in a form from the viewer's proposal that the address names, or from the file. */
 async function fillInForm(ctx: Context, parts: DeskParts, form: Form): Promise<FilledForm> {
   const { proposals, viewerOf } = parts;
-  const asListed = {
-    note: '',
-    find: '',
-    conflicts: new Map(),
-    answer: null,
-    isTyped: false,
-    isSent: false,
-    message: null,
-  };
-  const filled: FilledForm = { form, texts: form.texts, base: form.base, ...asListed };
+  const { texts: listed, base } = form;
+  const untouched = { note: '', find: '', conflicts: new Map(), answer: null, message: null };
+  const filled: FilledForm = { form, texts: listed, base, ...untouched, isTyped: false, isSent: false };
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
   const subject = findSubject(path);
   const viewer = subject && (await viewerOf(ctx));
