@@ -15,13 +15,12 @@ interface LoginConfig {
   readonly var: string;
 }
 
-interface LoginParts {
+/** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
+export async function openLogin(parts: {
   readonly config: LoginConfig;
   readonly log: Log;
-}
-
-/** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
-export async function openLogin({ config, log }: LoginParts): Promise<Login | null> {
+}): Promise<Login | null> {
+  const { config, log } = parts;
   const { demo, login, secrets, baseUrl } = config;
   if (demo === null && login === null) return null;
   // Imported only here, because most of it is libraries.

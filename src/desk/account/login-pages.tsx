@@ -6,13 +6,7 @@ import { parseQuery, refuseCrossSite } from '../../http/request.ts';
 import { originOf } from '../../lib/network.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';
 import type { Login } from '../../login/login.ts';
-import {
-  LoginError,
-  type LoginErrorKind,
-  type Session,
-  callbackPath,
-  peoplePath,
-} from '../../login/session.ts';
+import { LoginError, type Session, callbackPath, loginErrors, peoplePath } from '../../login/session.ts';
 import { EnglishSentence } from '../../site/language/messages.tsx';
 import { toFormPage } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
@@ -110,17 +104,8 @@ function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError,
     </MessagePage>
   );
   if (kind === 'unavailable') ctx.set('Retry-After', '60');
-  sendOnce(ctx, { site, viewer: null }, page, statuses[kind]);
+  sendOnce(ctx, { site, viewer: null }, page, loginErrors[kind]);
 }
-
-const statuses: Readonly<Record<LoginErrorKind, number>> = {
-  stale: 400,
-  'invalid-response': 400,
-  denied: 403,
-  'no-account': 403,
-  misconfigured: 500,
-  unavailable: 503,
-};
 
 /** Adds the page on which visitors of a demo choose an account, instead of a provider's page. */
 export function addDemoPeopleRoute(router: Router, site: Site, people: readonly DemoPerson[]): void {
