@@ -177,17 +177,13 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
     const isHostFailing = statusCode === 429 || statusCode >= 500;
     throw new ImageError(`has status ${statusCode}`, isHostFailing ? 'host' : 'image');
   }
-  const type =
-    String(headers['content-type'] ?? '')
-      .split(';', 1)[0]
-      ?.trim()
-      .toLowerCase() ?? '';
+  const [type = ''] = String(headers['content-type'] ?? '')
+    .toLowerCase()
+    .split(/\s*;/, 1);
   if (type === 'image/svg+xml')
     throw new ImageError('is an SVG, of which no copies are made for safety', 'never');
-  if (!types.has(type))
-    throw new ImageError(
-      `has ${type === '' ? 'no content type' : `the content type ${type}`}, not that of an image`,
-    );
+  const what = type === '' ? 'no content type' : `the content type ${type}`;
+  if (!types.has(type)) throw new ImageError(`has ${what}, not that of an image`);
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding !== 'identity')
     throw new ImageError(`comes with Content-Encoding ${encoding}, which was not requested`);
