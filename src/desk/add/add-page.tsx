@@ -24,12 +24,6 @@ import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor 
 import { type FormShelf, shelfField, ShelfField } from './shelf.tsx';
 import { Checklist, Preview, type PreviewProps } from '../page/preview.tsx';
 
-/** A message of the interface about the result of a form. */
-interface FormMessage {
-  readonly key: MessageKey;
-  readonly values?: Readonly<Record<string, string | number>>;
-}
-
 /** A form with its values and the result of sending it. */
 export interface FilledForm {
   readonly form: Form;
@@ -48,7 +42,8 @@ export interface FilledForm {
   readonly isTyped: boolean;
   /** Whether the form was sent, so that its errors are shown. */
   readonly isSent: boolean;
-  readonly message: FormMessage | null;
+  /** The result of sending it. */
+  readonly message: { readonly key: MessageKey; readonly values?: FieldFault['values'] } | null;
 }
 
 interface AddPageProps extends PreviewProps, FilledForm {
@@ -547,10 +542,11 @@ function FaultText({ fault: { key, values = {}, path } }: { readonly fault: Fiel
 
 function Control(props: FieldProps & { readonly fault: FieldFault | undefined }): VNode {
   const { text: inLanguage, categories, categoryName, languageName } = useLanguage();
-  const { name, hint, kind, placeholder } = props.field;
-  const { languages } = props.form;
+  const { name, hint, kind } = props.field;
+  const { languages, action } = props.form;
   const text = props.texts[name] ?? '';
-  if (kind === 'bots' && props.shelf) return <ShelfField shelf={props.shelf} action={props.form.action} />;
+  if (kind === 'bots' && props.shelf)
+    return <ShelfField {...props.shelf} find={props.find} action={action} />;
   const common = {
     id: name,
     name,
@@ -590,7 +586,7 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
           type="text"
           dir="auto"
           value={text.replaceAll('\n', ' ')}
-          placeholder={placeholder}
+          placeholder={kind === 'link' ? 'https://' : undefined}
           autocomplete="off"
         />
       );

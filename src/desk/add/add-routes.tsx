@@ -304,21 +304,9 @@ async function show(ctx: Context, parts: DeskParts, filled: FilledForm, status =
   const shelf = form.groups.flat().some(({ kind }) => kind === 'bots')
     ? await fillShelf(parts, texts, filled.find, { wanted, client: ctx.ip })
     : undefined;
-  const medianWaitMs = proposals?.list.medianWaitMs();
-  const props = {
-    ...filled,
-    file,
-    page: file.page,
-    images,
-    preview,
-    shelf,
-    html,
-    policy,
-    medianWaitMs,
-    findings,
-    changes,
-  };
-  sendOnce(ctx, { site, viewer }, <AddPage {...props} />, status);
+  const outcome = { file, page: file.page, images, preview, shelf, html, findings, changes };
+  const review = { policy, medianWaitMs: proposals?.list.medianWaitMs() };
+  sendOnce(ctx, { site, viewer }, <AddPage {...filled} {...outcome} {...review} />, status);
 }
 
 /** Compares the file of a form with the file that it changes. */

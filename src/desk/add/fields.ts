@@ -20,7 +20,6 @@ export interface FormField {
   readonly fault: Extract<MessageKey, `fault.${string}`>;
   readonly hint?: Extract<MessageKey, `hint.${string}`>;
   readonly required?: boolean;
-  readonly placeholder?: string;
   /** The key of the front matter that contains the field; left out for a top-level field. */
   readonly parent?: string;
   /** The key of the field, if it is not its name. An empty field is left out of the front matter. */
@@ -36,7 +35,7 @@ export type FieldName = MessageKey extends infer Key
 /** The text of each field as sent. A checkbox that is off is missing. */
 export type FieldTexts = Readonly<Partial<Record<FieldName, string>>>;
 
-const link = { kind: 'link', fault: 'fault.link', placeholder: 'https://' } as const;
+const link = { kind: 'link', fault: 'fault.link' } as const;
 const repository = { kind: 'text', fault: 'fault.repository', parent: 'codehost' } as const;
 const toggle = { kind: 'switch', fault: 'fault.file' } as const;
 
