@@ -12,7 +12,7 @@ import { toFormPage } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import type { Site } from '../../site/page/page-context.tsx';
 import { Layout } from '../../site/page/layout.tsx';
-import { MessagePage } from '../page/message-page.tsx';
+import { MessagePage } from '../page/elements.tsx';
 
 /**
  * Adds logging in and out. `/login?to=<public path>` redirects to the provider; without `to`, the login returns to the

@@ -8,7 +8,6 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { PageLinks, type PageLinksProps, pickPage } from '../../site/page/paging.tsx';
 import { BotLine, Ledge } from '../../site/front/card.tsx';
 import { useLanguage, type Viewer } from '../../site/page/page-context.tsx';
-import { Checklist, SubjectAvatar } from '../page/preview.tsx';
 import {
   editPath,
   profileFormPath,
@@ -16,7 +15,7 @@ import {
   translatePath,
   myBotsPath,
 } from '../../site/page/addresses.ts';
-import { BlockedNotice, sendLogInPage } from '../page/message-page.tsx';
+import { BlockedNotice, Checklist, sendLogInPage, SubjectAvatar } from '../page/elements.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';

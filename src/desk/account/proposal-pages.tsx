@@ -18,15 +18,20 @@ import {
 } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { toEditAgainPath } from '../add/forms.ts';
-import { SubjectAvatar, Preview, type PreviewProps } from '../page/preview.tsx';
 import { ChangedFields, compareWords } from '../../site/changes/changed-fields.tsx';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { toSharedPath, myBotsPath } from '../../site/page/addresses.ts';
-import { Conversation, Step } from '../page/conversation.tsx';
 import { BackLink, NameLink, PostButton, Since } from '../../site/page/elements.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
-import { sendLogInPage } from '../page/message-page.tsx';
+import {
+  Conversation,
+  Preview,
+  type PreviewProps,
+  sendLogInPage,
+  Step,
+  SubjectAvatar,
+} from '../page/elements.tsx';
 import { describeKind, type NamedProposal } from '../review/review-page.tsx';
 import { createReviewReader, renderPreview, type Review } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';

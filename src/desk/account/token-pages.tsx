@@ -17,7 +17,7 @@ import { createPostingCode } from './posting-code.ts';
 import { Fact, ActionLink, BackLink, CopyButton, PostButton } from '../../site/page/elements.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
-import { BlockedNotice } from '../page/message-page.tsx';
+import { BlockedNotice } from '../page/elements.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
 
 /**

@@ -6,7 +6,6 @@ import { ChangedFields, type ChangedFieldsProps } from '../../site/changes/chang
 import type { MessageKey } from '../../site/language/messages.tsx';
 import { Shelves } from '../../site/front/shelf-tile.tsx';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
-import { Step } from '../page/conversation.tsx';
 import { CopyButton, FaultItems } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import {
@@ -18,11 +17,10 @@ import {
   listSteps,
 } from './fields.ts';
 import { Layout } from '../../site/page/layout.tsx';
-import { BlockedNotice } from '../page/message-page.tsx';
 import { adviceOf, listAuthors } from './advice.tsx';
 import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
 import { type FormShelf, shelfField, ShelfField } from './shelf.tsx';
-import { Checklist, Preview, type PreviewProps } from '../page/preview.tsx';
+import { BlockedNotice, Checklist, Preview, type PreviewProps, Step } from '../page/elements.tsx';
 
 /** A form with its values and the result of sending it. */
 export interface FilledForm {

@@ -29,7 +29,7 @@ import type { MessageKey } from '../../site/language/messages.tsx';
 import { toSharedPath, withParameter } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import type { Site } from '../../site/page/page-context.tsx';
-import { sendLogInPage } from '../page/message-page.tsx';
+import { sendLogInPage } from '../page/elements.tsx';
 import {
   type FieldName,
   type FieldTexts,

@@ -4,7 +4,7 @@ import type { BotRecord } from '../../../schemas/types.ts';
 import { toAsciiAddress } from '../../bot/address.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { assembleRecord, type FilledMainPage, listElement, noCachedImages } from '../../bot/record.ts';
-import type { PreviewProps } from '../page/preview.tsx';
+import type { PreviewProps } from '../page/elements.tsx';
 import { english, type Locale, toCanonicalLocale, findLanguages } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import { validate } from '../../bot/validate.ts';

@@ -13,7 +13,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
-import { MessagePage } from '../page/message-page.tsx';
+import { MessagePage } from '../page/elements.tsx';
 
 /**
  * Adds the form for reporting a bot, for everybody, without an account. A report is stored and sent as a notification.

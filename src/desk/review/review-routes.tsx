@@ -10,11 +10,10 @@ import { isSentByBot, type Proposal, ProposalError, parseSubject } from '../../p
 import type { Decision } from '../../proposals/proposals.ts';
 import { compareWords } from '../../site/changes/changed-fields.tsx';
 import { blockedPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
-import { Step } from '../page/conversation.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import { pickPage } from '../../site/page/paging.tsx';
 import type { Viewer } from '../../site/page/page-context.tsx';
-import { MessagePage, sendLogInPage } from '../page/message-page.tsx';
+import { MessagePage, sendLogInPage, Step } from '../page/elements.tsx';
 import { readAttention } from '../../site/discover/attention.ts';
 import { createBlockHandlers, listBlocked, type ReviewHandler } from './block-page.tsx';
 import { QueuePage, type QueueRow, reviewKinds, tabs } from './queue-page.tsx';
