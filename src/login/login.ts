@@ -1,4 +1,4 @@
-import { randomBytes, createHash, hkdfSync } from 'node:crypto';
+import { randomBytes, hkdfSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
@@ -171,52 +171,41 @@ interface SealContents {
  * older secret still open, so a secret is replaced by putting a new one before it.
  */
 export class KeyRing {
-  readonly #keys: ReadonlyMap<string, Uint8Array>;
-  readonly #newest: string;
+  /** Newest first. */
+  readonly #keys: readonly [Uint8Array, ...Uint8Array[]];
 
   /** @param secrets newest first; at least one */
   constructor(secrets: readonly string[]) {
-    const keys = secrets.map(deriveKey);
-    const [newest] = keys;
+    const [newest, ...older] = secrets.map(deriveKey);
     if (newest === undefined) throw new RangeError('a key ring has at least one secret');
-    this.#keys = new Map(keys.map((key) => [computeKeyId(key), key]));
-    this.#newest = computeKeyId(newest);
+    this.#keys = [newest, ...older];
   }
 
   /** @param purpose a text sealed for one purpose does not open for another */
   async seal(purpose: string, value: unknown, seconds: number): Promise<string> {
     return await new EncryptJWT({ value })
-      .setProtectedHeader({ ...algorithm, kid: this.#newest })
+      .setProtectedHeader(algorithm)
       .setAudience(purpose)
       .setIssuedAt()
       .setExpirationTime(`${seconds}s`)
-      .encrypt(this.#key(this.#newest));
+      .encrypt(this.#keys[0]);
   }
 
   /** Returns undefined for a text that was not sealed with a known key for this purpose, or has expired. */
   async open(purpose: string, sealed: string): Promise<SealContents | undefined> {
-    try {
-      const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid }) => this.#key(kid), {
-        audience: purpose,
-        keyManagementAlgorithms: [algorithm.alg],
-        contentEncryptionAlgorithms: [algorithm.enc],
-      });
-      return {
-        value: payload['value'],
-        sealedAt: (payload.iat ?? 0) * 1000,
-        newest: protectedHeader.kid === this.#newest,
-      };
-    } catch (error) {
-      if (error instanceof errors.JOSEError) return undefined;
-      throw error;
-    }
-  }
-
-  /** @param name of any type, because it comes from a cookie */
-  #key(name: unknown): Uint8Array {
-    const key = this.#keys.get(name as string);
-    if (key === undefined) throw new errors.JWEInvalid('sealed by no key of this ring');
-    return key;
+    const options = {
+      audience: purpose,
+      keyManagementAlgorithms: [algorithm.alg],
+      contentEncryptionAlgorithms: [algorithm.enc],
+    };
+    for (const [age, key] of this.#keys.entries())
+      try {
+        const { payload } = await jwtDecrypt(sealed, key, options);
+        return { value: payload['value'], sealedAt: (payload.iat ?? 0) * 1000, newest: age === 0 };
+      } catch (error) {
+        if (!(error instanceof errors.JOSEError)) throw error;
+      }
+    return undefined;
   }
 }
 
@@ -224,10 +213,6 @@ const algorithm = { alg: 'dir', enc: 'A256GCM' } as const;
 
 function deriveKey(secret: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', 'botshelf cookies', 32));
-}
-
-function computeKeyId(key: Uint8Array): string {
-  return createHash('sha256').update(key).digest('base64url').slice(0, 8);
 }
 
 /** A text for a cookie, and its lifetime in seconds. */
