@@ -24,7 +24,7 @@ export class HostQueue<T> {
   readonly #hosts = new Map<string, Host<T>>();
   /** The hosts whose next item may start, in order of their turns. */
   readonly #ready = new Set<Host<T>>();
-  readonly #running = new Set<Promise<void>>();
+  #running = 0;
   readonly #onIdle: (() => void)[] = [];
   #left = 0;
   #closed = false;
@@ -56,33 +56,31 @@ export class HostQueue<T> {
   /** Starts no more work; resolves when the work in progress is done. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.#running);
-    this.#setLeft(0);
+    this.#setLeft(this.#running);
+    await this.idle();
   }
 
   #startNext(): void {
     for (const host of this.#ready) {
-      if (this.#closed || this.#running.size >= this.#options.maxConcurrent) return;
+      if (this.#closed || this.#running >= this.#options.maxConcurrent) return;
       this.#ready.delete(host);
       const item = host.urgent.pop() ?? host.others.pop();
-      if (item === undefined) continue;
-      const run = this.#runOne(host, item).finally(() => {
-        this.#running.delete(run);
-        this.#startNext();
-      });
-      this.#running.add(run);
+      if (item !== undefined) void this.#runOne(host, item);
     }
   }
 
   async #runOne(host: Host<T>, item: T): Promise<void> {
     host.busy = true;
+    this.#running += 1;
     const isHostUp = await this.#options.work(item);
+    this.#running -= 1;
     host.busy = false;
     host.failures = isHostUp ? 0 : host.failures + 1;
     this.#setLeft(this.#left - 1);
     if (host.urgent.length === 0 && host.others.length === 0) this.#hosts.delete(host.name);
     else if (isHostUp) this.#ready.add(host);
     else this.#pause(host);
+    this.#startNext();
   }
 
   #pause(host: Host<T>): void {
