@@ -175,7 +175,7 @@ const draftParameter = 'draft';
 
 /** Sends a form to the reviewers. On failure, shows it again with the reason; without a login, asks for one first. */
 async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): Promise<void> {
-  const { site, authors, proposals, drafts, viewerOf } = parts;
+  const { site, authors, proposals, drafts, login, viewerOf } = parts;
   const { form, texts, base, note } = filled;
   const refuse = async (status: number, key: MessageKey, values = {}): Promise<void> => {
     if ([429, 503].includes(status)) ctx.set('Retry-After', '600');
@@ -198,7 +198,7 @@ async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): 
       return sendLogInPage(ctx, site, withParameter(form.action, draftParameter, draft), 'proposal.logIn');
     }
     const pages = new Map([[path, file.text]]);
-    const accountCreatedAt = proposer.createdAt;
+    const accountCreatedAt = login?.findCreation(proposer.id);
     const isAuthor = (await authors.find(proposer.id)).bots.length > 0;
     const sent = { subject, proposer, pages, note, accountCreatedAt, isAuthor };
     const { proposal, shared } = await proposals.send(sent);

@@ -1,7 +1,7 @@
 import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import { canTakeBack, isBot, type Proposal } from '../../proposals/proposal.ts';
+import { canTakeBack, isBot, maxNoteLength, type Proposal } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { Ledge } from '../../site/front/card.tsx';
 import { ChangedFields, FieldName } from '../../site/changes/changed-fields.tsx';
@@ -302,7 +302,7 @@ export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
         )}
         <label>
           {t('review.text', { name: withoutBidiControls(proposal.proposer.name) })}
-          <textarea class="lines" name="text" maxLength={maxTextLength} required={!isDecline} dir="auto">
+          <textarea class="lines" name="text" maxLength={maxNoteLength} required={!isDecline} dir="auto">
             {sent?.text}
           </textarea>
         </label>
@@ -313,9 +313,6 @@ export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
     </details>
   );
 }
-
-/** UTF-16 units of a reviewer's text. */
-export const maxTextLength = 1000;
 
 /** Returns the kind of a proposal as a text of the interface. */
 export function describeKind(

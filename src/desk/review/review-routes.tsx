@@ -6,7 +6,13 @@ import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields, refuseCrossSite } from '../../http/request.ts';
 import { isFresh } from '../../login/session.ts';
-import { isSentByBot, type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
+import {
+  isSentByBot,
+  maxNoteLength,
+  type Proposal,
+  ProposalError,
+  parseSubject,
+} from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { compareWords } from '../../site/changes/changed-fields.tsx';
 import { blockedPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
@@ -19,7 +25,6 @@ import { createBlockHandlers, listBlocked, type ReviewHandler } from './block-pa
 import { QueuePage, type QueueRow, reviewKinds, tabs } from './queue-page.tsx';
 import {
   type FailedDecision,
-  maxTextLength,
   type NamedProposal,
   ReviewPage,
   type LastDecisionProps,
@@ -223,7 +228,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     const fail = async (problem: FailedDecision['problem']): Promise<void> =>
       await showProposal(ctx, viewer, { state, reason, text, problem });
     const needsText = state === 'changes-asked' || (state === 'declined' && reason === 'other');
-    if (text.length > maxTextLength || (needsText && text.trim() === '')) return await fail('text');
+    if (text.length > maxNoteLength || (needsText && text.trim() === '')) return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
     if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
     const place = (await listWaiting()).findIndex((one) => one.proposal === proposal);
