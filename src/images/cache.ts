@@ -140,9 +140,10 @@ export class ImageCache {
     });
   }
 
-  /** Records that a bot refers to these images. Missing and old ones are fetched before all others. */
-  want(bot: BotId, images: FullImages): void {
-    this.#note(bot, images, true);
+  /** Records that a bot refers to these images. Missing and old ones are fetched before the others of their host. */
+  want(bot: BotId, { avatar, cover, preview }: FullImages): void {
+    if (avatar !== null) this.#note('avatar', avatar, bot);
+    for (const url of cover === null ? preview : [cover, ...preview]) this.#note('wide', url, bot);
   }
 
   /**
@@ -152,12 +153,7 @@ export class ImageCache {
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
     await this.#scans.run(async () => {
       this.#scan += 1;
-      await forEachInSlices(
-        all,
-        ([bot, images]) => this.#note(bot, images, false),
-        'service',
-        this.#closing.signal,
-      );
+      await forEachInSlices(all, ([bot, images]) => this.want(bot, images), 'service', this.#closing.signal);
       this.#completeScan = this.#scan;
     });
   }
@@ -228,19 +224,13 @@ export class ImageCache {
     return `${this.#basePath}/appdata/${name}.webp`;
   }
 
-  #note(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {
-    if (avatar !== null) this.#noteOne('avatar', avatar, bot, urgent);
-    if (cover !== null) this.#noteOne('wide', cover, bot, urgent);
-    for (const url of preview) this.#noteOne('wide', url, bot, urgent);
-  }
-
-  #noteOne(kind: ImageKind, url: string, bot: BotId, urgent: boolean): void {
+  #note(kind: ImageKind, url: string, bot: BotId): void {
     if (this.#closing.signal.aborted) return;
     const entry = this.#index.getOrCreate(kind, url);
     addReferringBot(entry, bot);
     entry.seenIn = this.#scan;
     this.#setUnwanted(entry, null);
-    this.#queue.add(entry, urgent);
+    this.#queue.add(entry);
   }
 
   #setUnwanted(entry: ImageEntry, since: number | null): void {
@@ -300,8 +290,7 @@ export class ImageCache {
   /** Queues the images that failed and are due for a retry. */
   async #retry(): Promise<void> {
     await this.#forEachEntry((entry) => {
-      if (entry.failure && entry.failure.since !== null && this.#isWanted(entry))
-        this.#queue.add(entry, false);
+      if (entry.failure && entry.failure.since !== null && this.#isWanted(entry)) this.#queue.add(entry);
     });
   }
 

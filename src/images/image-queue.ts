@@ -16,8 +16,8 @@ interface HostQueueOptions<T> {
 }
 
 /**
- * A queue of items that belong to hosts. A host works on one item at a time, and hosts take turns, so a slow or broken
- * host delays only its own items.
+ * A queue of items that belong to hosts. A host works on one item at a time, the last one first, and hosts take turns, so
+ * a slow or broken host delays only its own items.
  */
 export class HostQueue<T> {
   readonly #options: HostQueueOptions<T>;
@@ -38,12 +38,12 @@ export class HostQueue<T> {
     return this.#left;
   }
 
-  /** Adds an item of a host. Urgent items of the host go first. */
-  add(name: string, item: T, urgent: boolean): void {
+  /** Adds an item of a host. */
+  add(name: string, item: T): void {
     if (this.#closed) return;
-    const host = this.#hosts.get(name) ?? { name, urgent: [], others: [], failures: 0, busy: false };
+    const host = this.#hosts.get(name) ?? { name, items: [], failures: 0, busy: false };
     this.#hosts.set(name, host);
-    (urgent ? host.urgent : host.others).push(item);
+    host.items.push(item);
     this.#left += 1;
     if (!host.busy) this.#ready.add(host);
     this.#startNext();
@@ -64,7 +64,7 @@ export class HostQueue<T> {
     for (const host of this.#ready) {
       if (this.#closed || this.#running >= this.#options.maxConcurrent) return;
       this.#ready.delete(host);
-      const item = host.urgent.pop() ?? host.others.pop();
+      const item = host.items.pop();
       if (item !== undefined) void this.#runOne(host, item);
     }
   }
@@ -77,7 +77,7 @@ export class HostQueue<T> {
     host.busy = false;
     host.failures = isHostUp ? 0 : host.failures + 1;
     this.#setLeft(this.#left - 1);
-    if (host.urgent.length === 0 && host.others.length === 0) this.#hosts.delete(host.name);
+    if (host.items.length === 0) this.#hosts.delete(host.name);
     else if (isHostUp) this.#ready.add(host);
     else this.#pause(host);
     this.#startNext();
@@ -102,8 +102,7 @@ export class HostQueue<T> {
 
 interface Host<T> {
   readonly name: string;
-  readonly urgent: T[];
-  readonly others: T[];
+  readonly items: T[];
   /** Failures in a row. */
   failures: number;
   /** Whether an item is in progress, or the host is paused. */
@@ -178,11 +177,11 @@ export class ImageQueue {
   }
 
   /** Adds an image if it is due: it has no copy or an old one, and did not fail a short time ago. */
-  add(entry: ImageEntry, urgent: boolean): void {
+  add(entry: ImageEntry): void {
     if (this.#closing.signal.aborted || entry.queued || !this.#isDue(entry)) return;
     entry.queued = true;
     this.#progress ??= setInterval(() => this.#logProgress(), this.#options.intervals.progressMs).unref();
-    this.#hosts.add(hostOf(entry.url), entry, urgent);
+    this.#hosts.add(hostOf(entry.url), entry);
   }
 
   /** Resolves when no image is left. */
