@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router';
-import type { Context } from 'koa';
+import type { Context, Next } from 'koa';
 import { RateLimit } from '../../http/limits.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
 import { parseQuery, refuseCrossSite } from '../../http/request.ts';
@@ -25,38 +25,29 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
   const sessionCookie = sessionCookieOf(login);
   // Each attempt causes a few requests to the provider.
   const attempts = new RateLimit('logins', 100);
-  /** Limits a handler, and shows why a login failed. */
-  const withLimit =
-    (respond: (ctx: Context) => Promise<void>) =>
-    async (ctx: Context): Promise<void> => {
-      attempts.countClient(ctx, 'too many logins come from your address, wait a minute');
-      try {
-        await respond(ctx);
-      } catch (error) {
-        if (!(error instanceof LoginError)) throw error;
-        sendLoginError(ctx, site, error, login.provider);
-      }
-    };
-  router.get(
-    '/login',
-    withLimit(async (ctx) => {
-      const query = parseQuery(ctx);
-      const path = query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl);
-      const { url, cookie } = await login.begin(path, query.get('account') === 'other');
-      setCookie(ctx, loginCookie, cookie);
-      redirectTo(ctx, url.startsWith('/') ? site.languages.of(ctx).href(url) : url);
-    }),
-  );
-  router.get(
-    callbackPath,
-    withLimit(async (ctx) => {
-      const cookie = readCookie(ctx, loginCookie);
-      setCookie(ctx, loginCookie, null);
-      const { session, to } = await login.finish(parseQuery(ctx), cookie);
-      setCookie(ctx, sessionCookie, session);
-      redirectTo(ctx, to);
-    }),
-  );
+  const limit = async (ctx: Context, next: Next): Promise<void> => {
+    attempts.countClient(ctx, 'too many logins come from your address, wait a minute');
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof LoginError)) throw error;
+      sendLoginError(ctx, site, error, login.provider);
+    }
+  };
+  router.get('/login', limit, async (ctx) => {
+    const query = parseQuery(ctx);
+    const path = query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl);
+    const { url, cookie } = await login.begin(path, query.get('account') === 'other');
+    setCookie(ctx, loginCookie, cookie);
+    redirectTo(ctx, url.startsWith('/') ? site.languages.of(ctx).href(url) : url);
+  });
+  router.get(callbackPath, limit, async (ctx) => {
+    const cookie = readCookie(ctx, loginCookie);
+    setCookie(ctx, loginCookie, null);
+    const { session, to } = await login.finish(parseQuery(ctx), cookie);
+    setCookie(ctx, sessionCookie, session);
+    redirectTo(ctx, to);
+  });
   router.post('/logout', refuseCrossSite(baseUrl), async (ctx) => {
     setCookie(ctx, sessionCookie, null);
     await login.sessions.end(readCookie(ctx, sessionCookie) ?? '');
