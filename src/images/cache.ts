@@ -55,7 +55,7 @@ export class ImageCache {
   readonly #listeners: ((bots: readonly BotId[]) => void)[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
-  /** Runs scans and clean-ups one after the other. */
+  /** Runs scans one after the other. */
   readonly #scans = new SerialQueue();
   /** The numbers of the last scan, and of the last complete one. */
   #scan = 0;
@@ -85,7 +85,6 @@ export class ImageCache {
       async ({ kind, url }, signal) => (await this.#decoder.decode(await fetch(url, signal), kind)).bytes,
       this.#intervals.formWaitMs,
     );
-    void this.#scans.run(async () => await this.#dropLost());
     const { saveMs, retryCheckMs } = this.#intervals;
     this.#timers = [
       setInterval(() => void this.#save(), saveMs).unref(),
@@ -147,14 +146,19 @@ export class ImageCache {
   }
 
   /**
-   * Records all images of the catalogue, in time slices. Missing and old ones are fetched. Call it after the start and
-   * regularly, because only a full scan finds unreferenced images, which `cleanUp` drops.
+   * Records all images of the catalogue, in time slices, and fetches missing and old ones. Then drops the others: an entry
+   * after its grace period, and its file after another one, because a page that was sent just before may still refer to
+   * it. Call it after the start and every hour: only a full scan finds unreferenced images and copies without a file.
    */
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
     await this.#scans.run(async () => {
       this.#scan += 1;
       await forEachInSlices(all, ([bot, images]) => this.want(bot, images), 'service', this.#closing.signal);
       this.#completeScan = this.#scan;
+      await this.#cleanUp().catch((error: unknown) => {
+        const message = `could not clean up the image cache: ${messageOf(error)}; retrying after the next scan`;
+        this.#log.warn({ error: messageOf(error) }, message);
+      });
     });
   }
 
@@ -190,19 +194,6 @@ export class ImageCache {
   async idle(): Promise<void> {
     await this.#scans.run(async () => {});
     await this.#queue.idle();
-  }
-
-  /**
-   * Drops the images that the last full scan did not find: an entry after its grace period, and its file after another
-   * one, because a page that was sent just before may still refer to it.
-   */
-  async cleanUp(): Promise<void> {
-    await this.#scans
-      .run(async () => await this.#cleanUp())
-      .catch((error: unknown) => {
-        const message = `could not clean up the image cache: ${messageOf(error)}; retrying after the next scan`;
-        this.#log.warn({ error: messageOf(error) }, message);
-      });
   }
 
   /** Stops all work in progress and writes the index. */
@@ -274,19 +265,6 @@ export class ImageCache {
     this.#indexError = message;
   }
 
-  /** Removes the copies whose file is missing. */
-  async #dropLost(): Promise<void> {
-    try {
-      const names = await this.#store.names();
-      await this.#forEachEntry((entry) => {
-        if (entry.copy && !names.has(entry.copy.name)) this.#setCopy(entry, null);
-      });
-    } catch (error) {
-      const message = `could not read the folder of the image cache: ${messageOf(error)}`;
-      this.#log.warn({ error: messageOf(error) }, message);
-    }
-  }
-
   /** Queues the images that failed and are due for a retry. */
   async #retry(): Promise<void> {
     await this.#forEachEntry((entry) => {
@@ -312,7 +290,12 @@ export class ImageCache {
       if (entry.copy) await this.#store.release(entry.copy.name);
     }
     await this.#save();
-    const removed = await this.#store.sweep(names, this.#intervals.graceMs);
+    const { removed, lost } = await this.#store.sweep(names, this.#intervals.graceMs);
+    await this.#forEachEntry((entry) => {
+      if (!entry.copy || !lost.has(entry.copy.name)) return;
+      this.#setCopy(entry, null);
+      if (this.#isWanted(entry)) this.#queue.add(entry);
+    });
     if (removed > 0)
       this.#log.info(
         { removed },

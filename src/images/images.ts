@@ -65,12 +65,9 @@ export function followImages(catalogue: Catalogue, cache: ImageCache): () => voi
       const bot = store.bots.get(id);
       if (bot) cache.want(id, listImages(bot));
     });
-    const scan = async (): Promise<void> => {
-      await cache.setWanted(listNamedImages(catalogue, cache));
-      await cache.cleanUp();
-    };
-    void scan();
-    timer = setInterval(() => void scan(), msPerHour).unref();
+    const wantAll = (): void => void cache.setWanted(listNamedImages(catalogue, cache));
+    wantAll();
+    timer = setInterval(wantAll, msPerHour).unref();
   };
   void catalogue.bots.unpacked().then(start);
   return () => {

@@ -73,18 +73,6 @@ export class ImageStore {
     return (await this.read(name, width)) ?? (await this.#makeQueue.run(make));
   }
 
-  /** Returns the names of all images with a full copy. */
-  async names(): Promise<Set<ImageName>> {
-    const names = new Set<ImageName>();
-    for await (const { files } of this.#folders()) {
-      for (const file of files) {
-        const name = parseFileName(file);
-        if (name && name.width === undefined) names.add(name.digest);
-      }
-    }
-    return names;
-  }
-
   /**
    * Starts the grace period of an unreferenced image by touching its file. If that fails, the period counts from when
    * the file was written.
@@ -97,17 +85,23 @@ export class ImageStore {
   /**
    * Removes the files of images that are not in `named` and were written or released more than `grace` milliseconds
    * ago. Keeps an image that is stored again during the call.
-   * @returns the number of files removed
+   * @returns the number of files removed, and the images in `named` that have no full copy
    */
-  async sweep(named: ReadonlySet<ImageName>, grace: number): Promise<number> {
+  async sweep(
+    named: ReadonlySet<ImageName>,
+    grace: number,
+  ): Promise<{ readonly removed: number; readonly lost: ReadonlySet<ImageName> }> {
+    const lost = new Set(named);
     let removed = 0;
     for await (const { folder, files } of this.#folders()) {
       for (const file of files) {
-        if (named.has(parseFileName(file)?.digest ?? '')) continue;
+        const { digest = '', width } = parseFileName(file) ?? {};
+        if (width === undefined) lost.delete(digest);
+        if (named.has(digest)) continue;
         if (await this.#writes.run(async () => await removeOldFile(join(folder, file), grace))) removed += 1;
       }
     }
-    return removed;
+    return { removed, lost };
   }
 
   async #makeVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {
