@@ -286,8 +286,9 @@ export class ImageCache {
     if (this.#closing.signal.aborted) return;
     for (const entry of orphans) {
       if (this.#isWanted(entry)) continue;
+      const { copy } = entry;
       this.#index.remove(entry);
-      if (entry.copy) await this.#store.release(entry.copy.name);
+      if (copy) await this.#store.release(copy.name);
     }
     await this.#save();
     const { removed, lost } = await this.#store.sweep(names, this.#intervals.graceMs);

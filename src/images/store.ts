@@ -282,6 +282,8 @@ export class ImageIndex {
 
   remove(entry: ImageEntry): void {
     this.#entries[entry.kind].delete(entry.url);
+    // A line without them removes the image.
+    entry.copy = entry.failure = null;
     this.noteChange(entry);
   }
 
@@ -321,7 +323,7 @@ export class ImageIndex {
 
   async #append(batch: readonly ImageEntry[]): Promise<void> {
     this.#handle ??= await open(this.#path, 'a');
-    await this.#handle.appendFile(batch.map((entry) => formatLine(entry, this.#isKnown(entry))).join(''));
+    await this.#handle.appendFile(batch.map(formatLine).join(''));
     this.#lines += batch.length;
   }
 
@@ -334,7 +336,7 @@ export class ImageIndex {
       let block: string[] = [];
       for (const entry of this) {
         if (entry.copy === null && entry.failure === null) continue;
-        block.push(formatLine(entry, true));
+        block.push(formatLine(entry));
         lines += 1;
         if (block.length < blockLines) continue;
         await file.writeFile(block.join(''));
@@ -344,10 +346,6 @@ export class ImageIndex {
     };
     await writeAtomically(this.#path, write, { fsync: 'content' });
     this.#lines = lines;
-  }
-
-  #isKnown(entry: ImageEntry): boolean {
-    return this.get(entry.kind, entry.url) === entry;
   }
 
   #applyLine(text: string): void {
@@ -368,8 +366,8 @@ const blockLines = 1_000;
 
 type Line = readonly [ImageKind, string, ImageCopy | null, FetchFailure | null, (number | null)?];
 
-function formatLine({ kind, url, copy, failure, unwantedSince }: ImageEntry, known: boolean): string {
-  const line: Line = known ? [kind, url, copy, failure, unwantedSince] : [kind, url, null, null];
+function formatLine({ kind, url, copy, failure, unwantedSince }: ImageEntry): string {
+  const line: Line = [kind, url, copy, failure, unwantedSince];
   const json = JSON.stringify(line);
   return `${formatChecksum(json)} ${json}\n`;
 }
