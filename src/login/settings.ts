@@ -1,7 +1,6 @@
 import type { Log } from '../lib/log.ts';
 import type { SettingReader } from '../lib/setting-reader.ts';
 import type { Login } from './login.ts';
-import { LogOuts } from './log-outs.ts';
 import type { IdentityProvider, LoginSettings } from './provider.ts';
 import { isSecureOrigin } from './session.ts';
 
@@ -24,7 +23,7 @@ export async function openLogin(parts: {
   const { demo, login, secrets, baseUrl } = config;
   if (demo === null && login === null) return null;
   // Imported only here, because most of it is libraries.
-  const { Login, openProvider, readSecretFile } = await import('./login.ts');
+  const { Login, LogOuts, openProvider, readSecretFile } = await import('./login.ts');
   const provider = demo ?? (login && (await openProvider(login, baseUrl)));
   const own = secrets.length > 0 ? secrets : [await readSecretFile(config.var)];
   const logOuts = new LogOuts({ folder: config.var, log });
