@@ -53,10 +53,10 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     return await parts.cache.get(`rank ${proposal.version}`, read, keeping).catch(() => undefined);
   };
   /** Returns the waiting proposals, riskiest first, then oldest first; last those that cannot be read, or are too many to read. */
-  const listWaiting = async (): Promise<readonly RankedProposal[]> => {
-    const ranked: RankedProposal[] = [];
-    for (const proposal of proposals.list.waiting) {
-      const { kind, risk = risks.length } = (ranked.length < maxRanked && (await rank(proposal))) || {};
+  const listWaiting = async () => {
+    const ranked = [];
+    for (const [i, proposal] of proposals.list.waiting.entries()) {
+      const { kind, risk = risks.length } = (i < maxRanked && (await rank(proposal))) || {};
       ranked.push({ proposal, kind, risk });
     }
     return ranked.toSorted((a, b) => a.risk - b.risk);
@@ -171,9 +171,10 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       });
       return await Promise.all(shown);
     });
-    const others: NamedProposal[] = [];
-    for (const other of proposals.list.listOf(proposal.proposer.id).slice(0, maxOthers + 1))
-      if (other !== proposal) others.push({ proposal: other, name: await readName(other) });
+    const others = proposals.list.listOf(proposal.proposer.id).filter((other) => other !== proposal);
+    const named: NamedProposal[] = [];
+    for (const other of others.slice(0, maxOthers))
+      named.push({ proposal: other, name: await readName(other) });
     const place = waiting.indexOf(proposal);
     const props = {
       review,
@@ -181,7 +182,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       ...(await readLast(ctx)),
       previews: await Promise.all(previews),
       related: await (review.related ??= findRelated(bots, proposal, review.name, review.invite.link)),
-      others: others.slice(0, maxOthers),
+      others: named,
       previous: waiting[place - 1],
       next: waiting[place + 1],
     };
@@ -291,14 +292,6 @@ const reportsPath = `${reviewPath}?tab=reports`;
 function parseDecision(fields: URLSearchParams) {
   const get = (name: string): string => fields.get(name) ?? '';
   return { version: get('version'), decision: get('decision'), reason: get('reason'), text: get('text') };
-}
-
-/** A waiting proposal with its place among the others: the riskiest ones have the lowest number. */
-interface RankedProposal {
-  readonly proposal: Proposal;
-  /** Undefined if it is not known. */
-  readonly kind: Review['kind'] | undefined;
-  readonly risk: number;
 }
 
 /** Maximum number of proposals that are read to rank them. */
