@@ -49,6 +49,7 @@ import {
   type FormImage,
   createPreview,
   formHeads,
+  languageParameters,
   lacksAuthor,
   listImages,
   makeFile,
@@ -65,7 +66,7 @@ import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
 export function addAddRoutes(router: Router, parts: DeskParts): void {
   const { site, viewerOf, proposals, drafts } = parts;
   for (const head of formHeads) {
-    const { kind, mode, path, parameter } = head;
+    const { kind, mode, path } = head;
     /** Calls a handler with the form, or asks the person to log in if the form requires it. */
     const withForm =
       (handle: (ctx: Context, filled: FilledForm) => Promise<void>) =>
@@ -76,7 +77,7 @@ export function addAddRoutes(router: Router, parts: DeskParts): void {
         const { id, name } = ctx['params'];
         const form = createForm(parts, head, {
           subject: String((kind === 'profile' ? viewer?.id : (id ?? name)) ?? ''),
-          language: parameter === undefined ? null : query.get(parameter),
+          language: kind === 'profile' ? null : query.get(languageParameters[mode]),
           viewer,
           messages: site.languages.of(ctx),
         });

@@ -67,8 +67,6 @@ export interface FormRequest {
 /** A form: the kind of its file, its path and its title. */
 export interface FormHead extends Pick<Form, 'kind' | 'mode' | 'title'> {
   readonly path: string;
-  /** The parameter with the language of the file to edit or translate, if there is a choice. */
-  readonly parameter?: string;
 }
 
 const editProfile: FormHead = {
@@ -81,25 +79,16 @@ const editProfile: FormHead = {
 /** All forms. */
 export const formHeads: readonly FormHead[] = [
   { kind: 'bot', mode: 'add', path: '/add', title: 'layout.add' },
-  { kind: 'bot', mode: 'edit', path: '/bots/:id/edit', parameter: 'language', title: 'edit.title' },
-  {
-    kind: 'bot',
-    mode: 'translate',
-    path: '/bots/:id/translate',
-    parameter: 'from',
-    title: 'translate.title',
-  },
+  { kind: 'bot', mode: 'edit', path: '/bots/:id/edit', title: 'edit.title' },
+  { kind: 'bot', mode: 'translate', path: '/bots/:id/translate', title: 'translate.title' },
   { kind: 'collection', mode: 'add', path: '/add/collection', title: 'collection.add' },
-  {
-    kind: 'collection',
-    mode: 'edit',
-    path: '/collections/:name/edit',
-    parameter: 'language',
-    title: 'edit.title',
-  },
+  { kind: 'collection', mode: 'edit', path: '/collections/:name/edit', title: 'edit.title' },
   { kind: 'collection', mode: 'translate', path: '/collections/:name/translate', title: 'translate.title' },
   editProfile,
 ];
+
+/** The parameters with the language of the file to edit or translate; that of the main file without them. */
+export const languageParameters = { add: 'language', edit: 'language', translate: 'from' } as const;
 
 /** A kind of file that forms can create and change. */
 interface FileKind {
@@ -263,9 +252,9 @@ export function createForm(parts: FormParts, head: FormHead, request: FormReques
   };
 }
 
-function toFormPath({ path, parameter }: FormHead, subject: string, locale: string | undefined): string {
+function toFormPath({ path, mode }: FormHead, subject: string, locale: string | undefined): string {
   const own = path.replace(/:\w+/, subject);
-  return parameter && locale ? withParameter(own, parameter, locale) : own;
+  return locale ? withParameter(own, languageParameters[mode], locale) : own;
 }
 
 /**
