@@ -258,13 +258,10 @@ function Groups(props: AddPageProps & { readonly groups: FieldGroups }): VNode {
     <>
       {groups.map((group) => (
         <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
-          {group.map((field) =>
-            field.name === 'authors' && isNewBot ? (
-              <Authors key={field.name} field={field} {...props} />
-            ) : (
-              <LabelledField key={field.name} field={field} {...props} />
-            ),
-          )}
+          {group.map((field) => {
+            const View = field.name === 'authors' && isNewBot ? Authors : LabelledField;
+            return <View key={field.name} field={field} {...props} />;
+          })}
         </div>
       ))}
     </>
