@@ -50,8 +50,7 @@ export function createViewerReader({
     const [name] = findBlocked(blocked.current ?? nothingBlocked, { authors: [session.id] });
     const owns = createOwns(bots, session.id);
     const answered = proposals?.list.listAnswered(session.id, session.readAt, owns) ?? [];
-    const createdAt = login?.findCreation(session.id);
-    const viewer = { ...session, blocked: name, answered, createdAt };
+    const viewer = { ...session, blocked: name, answered };
     // Without Git, pages are still shown.
     if (proposals === null || !(await proposals.isMaintainer(session.id).catch(() => false))) return viewer;
     return { ...viewer, toReview: proposals.list.waiting.length + reports.list().length };

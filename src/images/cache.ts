@@ -1,10 +1,13 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { CachedImages, FullImages } from '../../schemas/types.ts';
 import type { BotId } from '../bot/id.ts';
-import { messageOf } from '../lib/errors.ts';
+import { isError, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Failure } from '../lib/retry.ts';
-import { SerialQueue } from '../lib/serial-queue.ts';
+import { FairQueue, SerialQueue } from '../lib/serial-queue.ts';
 import { formatCount } from '../lib/text.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
 import { Decoder } from './decoder.ts';
@@ -18,20 +21,8 @@ import {
   parseImageName,
   type ImagePlace,
 } from './store.ts';
-import { ImagePreviews, type NamedImage } from './previews.ts';
 import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
 import { ShareCards } from './share-cards.ts';
-
-/** The progress of the cache. */
-export interface ImageCacheStatus {
-  /** The number of images that bots refer to, and how many of them have a copy. */
-  readonly known: number;
-  readonly cached: number;
-  /** Images whose last attempt failed and is retried. Refused images are not counted. */
-  readonly failing: number;
-  /** Images that wait or are being fetched. */
-  readonly left: number;
-}
 
 export interface ImageCacheOptions {
   /** The folder of the copies and the index, such as `var/appdata`. */
@@ -43,9 +34,6 @@ export interface ImageCacheOptions {
   /** Shorter times, for tests. */
   readonly intervals?: Partial<Intervals>;
 }
-
-/** Called with the bots that refer to an image whose copy appeared, changed or disappeared. */
-export type CopyListener = (bots: readonly BotId[]) => void;
 
 /** Opens the cache in `folder` with the content of the last run. It fetches nothing until images are requested. */
 export async function openImageCache(options: ImageCacheOptions): Promise<ImageCache> {
@@ -66,10 +54,10 @@ export class ImageCache {
   readonly #decoder = new Decoder();
   readonly #queue: ImageQueue;
   readonly #previews: ImagePreviews;
-  readonly #listeners: CopyListener[] = [];
+  readonly #listeners: ((bots: readonly BotId[]) => void)[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
-  /** Runs scans and clean-ups one after the other. */
+  /** Runs scans one after the other. */
   readonly #scans = new SerialQueue();
   /** The numbers of the last scan, and of the last complete one. */
   #scan = 0;
@@ -95,15 +83,13 @@ export class ImageCache {
       onCopy: async (entry, copy) => await this.#replaceCopy(entry, copy),
       onFailure: (entry) => index.noteChange(entry),
     });
-    this.#previews = new ImagePreviews(async ({ kind, url }, abandoned) => {
-      const signal = AbortSignal.any([abandoned, this.#closing.signal]);
-      return (await this.#decoder.decode(await fetch(url, signal), kind)).bytes;
-    }, this.#intervals.formWaitMs);
-    void this.#scans.run(async () => await this.#dropLost());
-    const { saveMs, cleanUpMs, retryCheckMs } = this.#intervals;
+    this.#previews = new ImagePreviews(
+      async ({ kind, url }, signal) => (await this.#decoder.decode(await fetch(url, signal), kind)).bytes,
+      this.#intervals.formWaitMs,
+    );
+    const { saveMs, retryCheckMs } = this.#intervals;
     this.#timers = [
       setInterval(() => void this.#save(), saveMs).unref(),
-      setInterval(() => void this.cleanUp(), cleanUpMs).unref(),
       setInterval(() => void this.#retry(), retryCheckMs).unref(),
     ];
   }
@@ -155,34 +141,39 @@ export class ImageCache {
     });
   }
 
-  /** Records that a bot refers to these images. Missing and old ones are fetched before all others. */
-  want(bot: BotId, images: FullImages): void {
-    this.#note(bot, images, true);
+  /** Records that a bot refers to these images. Missing and old ones are fetched before the others of their host. */
+  want(bot: BotId, { avatar, cover, preview }: FullImages): void {
+    if (avatar !== null) this.#note('avatar', avatar, bot);
+    for (const url of cover === null ? preview : [cover, ...preview]) this.#note('wide', url, bot);
   }
 
   /**
-   * Records all images of the catalogue, in time slices. Missing and old ones are fetched; unreferenced ones are dropped
-   * after their grace period. Call it after the start and regularly, because only a full scan finds unreferenced images.
+   * Records all images of the catalogue, in time slices, and fetches missing and old ones. Then drops the others: an entry
+   * after its grace period, and its file after another one, because a page that was sent just before may still refer to
+   * it. Call it after the start and every hour: only a full scan finds unreferenced images and copies without a file.
    */
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
     await this.#scans.run(async () => {
       this.#scan += 1;
-      await forEachInSlices(
-        all,
-        ([bot, images]) => this.#note(bot, images, false),
-        'service',
-        this.#closing.signal,
-      );
+      await forEachInSlices(all, ([bot, images]) => this.want(bot, images), 'service', this.#closing.signal);
       this.#completeScan = this.#scan;
+      await this.#cleanUp().catch((error: unknown) => {
+        const message = `could not clean up the image cache: ${messageOf(error)}; retrying after the next scan`;
+        this.#log.warn({ error: messageOf(error) }, message);
+      });
     });
   }
 
-  /** Calls `listener` when the copy of an image appears, changes or disappears. */
-  onChange(listener: CopyListener): void {
+  /** Calls `listener` with the bots that refer to an image when its copy appears, changes or disappears. */
+  onChange(listener: (bots: readonly BotId[]) => void): void {
     this.#listeners.push(listener);
   }
 
-  status(): ImageCacheStatus {
+  /**
+   * Returns the number of images that bots refer to, of those with a copy, of those whose last attempt failed and is
+   * retried, without refused ones, and of those that wait or are being fetched.
+   */
+  status(): Readonly<Record<'known' | 'cached' | 'failing' | 'left', number>> {
     let [cached, failing] = [0, 0];
     for (const { copy, failure } of this.#index) {
       if (copy) cached += 1;
@@ -207,19 +198,6 @@ export class ImageCache {
     await this.#queue.idle();
   }
 
-  /**
-   * Refreshes old copies and drops unreferenced images: an entry after its grace period, and its file after another
-   * one, because a page that was sent just before may still refer to it. Runs every hour by itself.
-   */
-  async cleanUp(): Promise<void> {
-    await this.#scans
-      .run(async () => await this.#cleanUp())
-      .catch((error: unknown) => {
-        const message = `could not clean up the image cache: ${messageOf(error)}; retrying in an hour`;
-        this.#log.warn({ error: messageOf(error) }, message);
-      });
-  }
-
   /** Stops all work in progress and writes the index. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -239,19 +217,13 @@ export class ImageCache {
     return `${this.#basePath}/appdata/${name}.webp`;
   }
 
-  #note(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {
-    if (avatar !== null) this.#noteOne('avatar', avatar, bot, urgent);
-    if (cover !== null) this.#noteOne('wide', cover, bot, urgent);
-    for (const url of preview) this.#noteOne('wide', url, bot, urgent);
-  }
-
-  #noteOne(kind: ImageKind, url: string, bot: BotId, urgent: boolean): void {
+  #note(kind: ImageKind, url: string, bot: BotId): void {
     if (this.#closing.signal.aborted) return;
     const entry = this.#index.getOrCreate(kind, url);
     addReferringBot(entry, bot);
     entry.seenIn = this.#scan;
     this.#setUnwanted(entry, null);
-    this.#queue.add(entry, urgent);
+    this.#queue.add(entry);
   }
 
   #setUnwanted(entry: ImageEntry, since: number | null): void {
@@ -295,24 +267,10 @@ export class ImageCache {
     this.#indexError = message;
   }
 
-  /** Removes the copies whose file is missing. */
-  async #dropLost(): Promise<void> {
-    try {
-      const names = await this.#store.names();
-      await this.#forEachEntry((entry) => {
-        if (entry.copy && !names.has(entry.copy.name)) this.#setCopy(entry, null);
-      });
-    } catch (error) {
-      const message = `could not read the folder of the image cache: ${messageOf(error)}`;
-      this.#log.warn({ error: messageOf(error) }, message);
-    }
-  }
-
   /** Queues the images that failed and are due for a retry. */
   async #retry(): Promise<void> {
     await this.#forEachEntry((entry) => {
-      if (entry.failure && entry.failure.since !== null && this.#isWanted(entry))
-        this.#queue.add(entry, false);
+      if (entry.failure && entry.failure.since !== null && this.#isWanted(entry)) this.#queue.add(entry);
     });
   }
 
@@ -320,8 +278,7 @@ export class ImageCache {
     const names = new Set<ImageName>();
     const orphans: ImageEntry[] = [];
     await this.#forEachEntry((entry) => {
-      if (this.#isWanted(entry)) this.#queue.add(entry, false);
-      else {
+      if (!this.#isWanted(entry)) {
         const since = entry.unwantedSince ?? Date.now();
         this.#setUnwanted(entry, since);
         if (!entry.queued && since <= Date.now() - this.#intervals.graceMs) return void orphans.push(entry);
@@ -331,11 +288,17 @@ export class ImageCache {
     if (this.#closing.signal.aborted) return;
     for (const entry of orphans) {
       if (this.#isWanted(entry)) continue;
+      const { copy } = entry;
       this.#index.remove(entry);
-      if (entry.copy) await this.#store.release(entry.copy.name);
+      if (copy) await this.#store.release(copy.name);
     }
     await this.#save();
-    const removed = await this.#store.sweep(names, this.#intervals.graceMs);
+    const { removed, lost } = await this.#store.sweep(names, this.#intervals.graceMs);
+    await this.#forEachEntry((entry) => {
+      if (!entry.copy || !lost.has(entry.copy.name)) return;
+      this.#setCopy(entry, null);
+      if (this.#isWanted(entry)) this.#queue.add(entry);
+    });
     if (removed > 0)
       this.#log.info(
         { removed },
@@ -359,3 +322,72 @@ function listBots({ bots }: ImageEntry): readonly BotId[] {
   if (bots === null) return [];
   return bots instanceof Set ? [...bots] : [bots];
 }
+
+/** An image: its kind and address. */
+export interface NamedImage {
+  readonly kind: ImageKind;
+  readonly url: string;
+}
+
+/**
+ * Copies of images that forms name and no bot refers to yet. They are kept in memory for some minutes; the least
+ * recently used are dropped first.
+ */
+export class ImagePreviews {
+  readonly #make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>;
+  readonly #waitMs: number;
+  readonly #queue = new FairQueue(8);
+  /** By kind and address; without bytes if the image failed a short time ago. */
+  readonly #kept = new LRUCache<string, { readonly name: ImageName; readonly bytes: Buffer | null }>({
+    maxSize: maxPreviewBytes,
+    sizeCalculation: ({ bytes }, key) => (bytes?.length ?? 0) + key.length * 2 + 500,
+  });
+
+  /** @param make fetches and decodes an image @param waitMs maximum time that a form waits for its images */
+  constructor(make: (image: NamedImage, signal: AbortSignal) => Promise<Buffer>, waitMs: number) {
+    this.#make = make;
+    this.#waitMs = waitMs;
+  }
+
+  /** Returns the name of an image's copy; undefined without a copy. */
+  nameOf(image: NamedImage): ImageName | undefined {
+    const kept = this.#kept.get(toKey(image));
+    return kept?.bytes ? kept.name : undefined;
+  }
+
+  /** Returns the copy with this name; undefined if it does not exist. */
+  read(name: ImageName): Buffer | undefined {
+    for (const kept of this.#kept.values()) if (kept.name === name) return kept.bytes ?? undefined;
+    return undefined;
+  }
+
+  /** Fetches the images of a form one after the other; clients take turns. Resolves after at most `waitMs`. */
+  async fetch(images: readonly NamedImage[], client: string): Promise<void> {
+    const due = images.filter((image) => !this.#kept.has(toKey(image)));
+    if (due.length === 0) return;
+    const abandoned = AbortSignal.timeout(this.#waitMs);
+    const work = async (): Promise<void> => {
+      for (const image of due) if (!abandoned.aborted) await this.#fetchOne(image, abandoned);
+    };
+    const fetched = this.#queue.run(client, work).catch((error: unknown) => {
+      if (!isError(error, 'queue-full', 'share-full')) throw error;
+    });
+    await Promise.race([fetched, sleep(this.#waitMs, undefined, { ref: false })]);
+  }
+
+  async #fetchOne(image: NamedImage, signal: AbortSignal): Promise<void> {
+    const bytes = await this.#make(image, signal).catch(() => null);
+    const name = bytes ? hash('sha256', bytes) : '';
+    this.#kept.set(toKey(image), { name, bytes }, { ttl: bytes ? previewMs : failureMs });
+  }
+}
+
+function toKey({ kind, url }: NamedImage): string {
+  return `${kind} ${url}`;
+}
+
+/** Maximum number of bytes of all copies of forms together. */
+const maxPreviewBytes = 16 * 1024 * 1024;
+/** Milliseconds that a copy is kept, and that a failed image is not retried. */
+const previewMs = 600_000;
+const failureMs = 60_000;

@@ -20,6 +20,7 @@ export interface DecodedImage {
  * @throws {Error} for another format, a damaged image, or too many pixels
  */
 export async function decode(bytes: Uint8Array, size: CopySize): Promise<DecodedImage> {
+  const box = typeof size === 'number' ? { width: size, height: size } : boxes[size];
   try {
     const image = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error', pages: 1 });
     const header = await image.metadata();
@@ -27,7 +28,7 @@ export async function decode(bytes: Uint8Array, size: CopySize): Promise<Decoded
       throw new Error(`a side exceeds ${maxSidePx} pixels`);
     const { data, info } = await image
       .autoOrient()
-      .resize({ ...boxes[size], fit: 'inside', withoutEnlargement: true })
+      .resize({ ...box, fit: 'inside', withoutEnlargement: true })
       .webp({ quality: typeof size === 'number' ? 76 : 82 })
       .toBuffer({ resolveWithObject: true });
     return { bytes: data, width: info.width, height: info.height };
@@ -43,13 +44,7 @@ const maxPixels = 40_000_000;
 /** The maximum width and height of a WebP. */
 const maxSidePx = 16_384;
 
-const boxes: Readonly<Record<CopySize, { width: number; height: number }>> = {
-  avatar: { width: 512, height: 512 },
-  wide: { width: 1280, height: 720 },
-  128: { width: 128, height: 128 },
-  320: { width: 320, height: 320 },
-  640: { width: 640, height: 640 },
-};
+const boxes = { avatar: { width: 512, height: 512 }, wide: { width: 1280, height: 720 } } as const;
 
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({

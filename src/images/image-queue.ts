@@ -16,15 +16,15 @@ interface HostQueueOptions<T> {
 }
 
 /**
- * A queue of items that belong to hosts. A host works on one item at a time, and hosts take turns, so a slow or broken
- * host delays only its own items.
+ * A queue of items that belong to hosts. A host works on one item at a time, the last one first, and hosts take turns, so
+ * a slow or broken host delays only its own items.
  */
 export class HostQueue<T> {
   readonly #options: HostQueueOptions<T>;
   readonly #hosts = new Map<string, Host<T>>();
   /** The hosts whose next item may start, in order of their turns. */
   readonly #ready = new Set<Host<T>>();
-  readonly #running = new Set<Promise<void>>();
+  #running = 0;
   readonly #onIdle: (() => void)[] = [];
   #left = 0;
   #closed = false;
@@ -38,12 +38,12 @@ export class HostQueue<T> {
     return this.#left;
   }
 
-  /** Adds an item of a host. Urgent items of the host go first. */
-  add(name: string, item: T, urgent: boolean): void {
+  /** Adds an item of a host. */
+  add(name: string, item: T): void {
     if (this.#closed) return;
-    const host = this.#hosts.get(name) ?? { name, urgent: [], others: [], failures: 0, busy: false };
+    const host = this.#hosts.get(name) ?? { name, items: [], failures: 0, busy: false };
     this.#hosts.set(name, host);
-    (urgent ? host.urgent : host.others).push(item);
+    host.items.push(item);
     this.#left += 1;
     if (!host.busy) this.#ready.add(host);
     this.#startNext();
@@ -56,33 +56,31 @@ export class HostQueue<T> {
   /** Starts no more work; resolves when the work in progress is done. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.#running);
-    this.#setLeft(0);
+    this.#setLeft(this.#running);
+    await this.idle();
   }
 
   #startNext(): void {
     for (const host of this.#ready) {
-      if (this.#closed || this.#running.size >= this.#options.maxConcurrent) return;
+      if (this.#closed || this.#running >= this.#options.maxConcurrent) return;
       this.#ready.delete(host);
-      const item = host.urgent.pop() ?? host.others.pop();
-      if (item === undefined) continue;
-      const run = this.#runOne(host, item).finally(() => {
-        this.#running.delete(run);
-        this.#startNext();
-      });
-      this.#running.add(run);
+      const item = host.items.pop();
+      if (item !== undefined) void this.#runOne(host, item);
     }
   }
 
   async #runOne(host: Host<T>, item: T): Promise<void> {
     host.busy = true;
+    this.#running += 1;
     const isHostUp = await this.#options.work(item);
+    this.#running -= 1;
     host.busy = false;
     host.failures = isHostUp ? 0 : host.failures + 1;
     this.#setLeft(this.#left - 1);
-    if (host.urgent.length === 0 && host.others.length === 0) this.#hosts.delete(host.name);
+    if (host.items.length === 0) this.#hosts.delete(host.name);
     else if (isHostUp) this.#ready.add(host);
     else this.#pause(host);
+    this.#startNext();
   }
 
   #pause(host: Host<T>): void {
@@ -104,8 +102,7 @@ export class HostQueue<T> {
 
 interface Host<T> {
   readonly name: string;
-  readonly urgent: T[];
-  readonly others: T[];
+  readonly items: T[];
   /** Failures in a row. */
   failures: number;
   /** Whether an item is in progress, or the host is paused. */
@@ -149,7 +146,6 @@ export const defaultIntervals = {
   storePauseMs: minuteMs,
   /** The grace period after the last reference to an image: first for its entry, then for its file. */
   graceMs: 24 * 60 * minuteMs,
-  cleanUpMs: 60 * minuteMs,
   saveMs: 1_000,
   progressMs: 10_000,
 };
@@ -181,11 +177,11 @@ export class ImageQueue {
   }
 
   /** Adds an image if it is due: it has no copy or an old one, and did not fail a short time ago. */
-  add(entry: ImageEntry, urgent: boolean): void {
+  add(entry: ImageEntry): void {
     if (this.#closing.signal.aborted || entry.queued || !this.#isDue(entry)) return;
     entry.queued = true;
     this.#progress ??= setInterval(() => this.#logProgress(), this.#options.intervals.progressMs).unref();
-    this.#hosts.add(hostOf(entry.url), entry, urgent);
+    this.#hosts.add(hostOf(entry.url), entry);
   }
 
   /** Resolves when no image is left. */
@@ -228,8 +224,7 @@ export class ImageQueue {
       }
       const retry = error instanceof ImageError ? error.retry : 'image';
       // Only an image in a page can be refused, because its text replaces it. A missing avatar is a failure.
-      if (retry === 'never' && entry.kind === 'wide') this.#refuse(entry, messageOf(error));
-      else this.#fail(entry, messageOf(error));
+      this.#fail(entry, messageOf(error), retry === 'never' && entry.kind === 'wide');
       return retry === 'host' ? 'host failed' : 'done';
     }
   }
@@ -244,21 +239,14 @@ export class ImageQueue {
     await onCopy(entry, { name, width, height, fetchedAt: Date.now() });
   }
 
-  /** Tries again when a copy would be due for a refresh. */
-  #refuse(entry: ImageEntry, message: string): void {
-    const { log, intervals, onFailure } = this.#options;
-    entry.failure = { count: 1, retryAt: Date.now() + intervals.refreshMs, message, since: null };
-    onFailure(entry);
-    log.debug({ url: entry.url, message }, `${entry.url} ${message}`);
-  }
-
-  #fail(entry: ImageEntry, message: string): void {
+  /** @param isRefused whether to try again only when a copy would be due for a refresh */
+  #fail(entry: ImageEntry, message: string, isRefused: boolean): void {
     const { log, intervals, onFailure } = this.#options;
     const count = (entry.failure?.count ?? 0) + 1;
     const now = Date.now();
-    const retryAt = now + retryDelay(count, intervals);
-    entry.failure = { count, retryAt, message, since: entry.failure?.since ?? now };
-    this.#failed += 1;
+    const retryAt = now + (isRefused ? intervals.refreshMs : retryDelay(count, intervals));
+    entry.failure = { count, retryAt, message, since: isRefused ? null : (entry.failure?.since ?? now) };
+    if (!isRefused) this.#failed += 1;
     onFailure(entry);
     const fields = { url: entry.url, message, count, retryAt: new Date(retryAt).toISOString() };
     log.debug(fields, `${entry.url} ${message}`);

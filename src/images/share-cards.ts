@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { writeAtomically } from '../lib/files.ts';
-import { ignoreMissing } from '../lib/errors.ts';
 import { FairQueue } from '../lib/serial-queue.ts';
 import type { Decoder } from './decoder.ts';
 import type { ShareCard } from './decode.ts';
-import type { ImageStore } from './store.ts';
+import { type ImageStore, readStored } from './store.ts';
 
 /** A share card with the path of its avatar's copy, such as `/appdata/<digest>.webp`. */
 export type NamedShareCard = Omit<ShareCard, 'avatar'> & { readonly avatar: string | null };
@@ -37,15 +36,8 @@ export class ShareCards {
    */
   async get(card: NamedShareCard, client: string): Promise<Buffer> {
     const path = join(this.#folder, `${toShareCardVersion(card)}.png`);
-    // A power loss may leave an empty file.
-    const read = async (): Promise<Buffer | undefined> => {
-      const bytes = await ignoreMissing(readFile(path));
-      return bytes?.length === 0 ? undefined : bytes;
-    };
-    return (
-      (await read()) ??
-      (await this.#queue.run(client, async () => (await read()) ?? (await this.#draw(card, path))))
-    );
+    const draw = async (): Promise<Buffer> => (await readStored(path)) ?? (await this.#draw(card, path));
+    return (await readStored(path)) ?? (await this.#queue.run(client, draw));
   }
 
   async #draw(card: NamedShareCard, path: string): Promise<Buffer> {

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir, readFile, rm, stat, utimes, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../bot/id.ts';
-import { ignoreMissing, codeOf } from '../lib/errors.ts';
+import { ignoreMissing } from '../lib/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
 import type { Failure } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
@@ -42,12 +41,10 @@ export type ImageName = string;
  */
 export class ImageStore {
   readonly #folder: string;
-  readonly #putting = new Set<ImageName>();
-  #removal: Promise<void> = Promise.resolve();
+  /** Writes and removes files one after the other, so that an image that is stored again is kept. */
+  readonly #writes = new SerialQueue();
   /** Makes smaller copies one at a time. */
   readonly #makeQueue = new SerialQueue();
-  /** Name and width → the copy in progress, which concurrent requests share. */
-  readonly #making = new Map<string, Promise<Buffer | undefined>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -56,22 +53,14 @@ export class ImageStore {
   /** Stores an image. Resolves with its name once it is durable. */
   async put(bytes: Buffer): Promise<ImageName> {
     const name = hash('sha256', bytes);
-    this.#putting.add(name);
-    try {
-      await this.#removal.catch(() => {});
-      await writeAtomically(this.#pathOf(name), bytes, { fsync: 'content' });
-    } finally {
-      this.#putting.delete(name);
-    }
+    const path = this.#pathOf(name);
+    await this.#writes.run(async () => await writeAtomically(path, bytes, { fsync: 'content' }));
     return name;
   }
 
   /** Reads an image or its copy of this width; undefined if it does not exist. */
   async read(name: string, width?: VariantWidth): Promise<Buffer | undefined> {
-    if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
-    const bytes = await ignoreMissing(readFile(this.#pathOf(name, width)));
-    // A power loss may leave an empty file.
-    return bytes?.length === 0 ? undefined : bytes;
+    return parseImageName(name) && (await readStored(this.#pathOf(name, width)));
   }
 
   /**
@@ -79,28 +68,9 @@ export class ImageStore {
    * that fails, undefined if the image does not exist.
    */
   async readVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {
-    const stored = await this.read(name, width);
-    if (stored !== undefined) return stored;
-    const key = `${name}.${width}`;
-    const making =
-      this.#making.get(key) ??
-      this.#makeQueue
-        .run(async () => await this.#makeVariant(name, width, decoder))
-        .finally(() => this.#making.delete(key));
-    this.#making.set(key, making);
-    return await making;
-  }
-
-  /** Returns the names of all images with a full copy. */
-  async names(): Promise<Set<ImageName>> {
-    const names = new Set<ImageName>();
-    for await (const { files } of this.#folders()) {
-      for (const file of files) {
-        const name = parseFileName(file);
-        if (name && name.width === undefined) names.add(name.digest);
-      }
-    }
-    return names;
+    const make = async (): Promise<Buffer | undefined> =>
+      (await this.read(name, width)) ?? (await this.#makeVariant(name, width, decoder));
+    return (await this.read(name, width)) ?? (await this.#makeQueue.run(make));
   }
 
   /**
@@ -115,21 +85,23 @@ export class ImageStore {
   /**
    * Removes the files of images that are not in `named` and were written or released more than `grace` milliseconds
    * ago. Keeps an image that is stored again during the call.
-   * @returns the number of files removed
+   * @returns the number of files removed, and the images in `named` that have no full copy
    */
-  async sweep(named: ReadonlySet<ImageName>, grace: number): Promise<number> {
+  async sweep(
+    named: ReadonlySet<ImageName>,
+    grace: number,
+  ): Promise<{ readonly removed: number; readonly lost: ReadonlySet<ImageName> }> {
+    const lost = new Set(named);
     let removed = 0;
     for await (const { folder, files } of this.#folders()) {
       for (const file of files) {
-        const name = parseFileName(file)?.digest ?? '';
-        const isKept = (): boolean => named.has(name) || this.#putting.has(name);
-        if (isKept() || !(await isOldFile(join(folder, file), grace)) || isKept()) continue;
-        this.#removal = rm(join(folder, file), { force: true });
-        await this.#removal;
-        removed += 1;
+        const { digest = '', width } = parseFileName(file) ?? {};
+        if (width === undefined) lost.delete(digest);
+        if (named.has(digest)) continue;
+        if (await this.#writes.run(async () => await removeOldFile(join(folder, file), grace))) removed += 1;
       }
     }
-    return removed;
+    return { removed, lost };
   }
 
   async #makeVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {
@@ -156,6 +128,12 @@ export class ImageStore {
   }
 }
 
+/** Reads a file; undefined if it does not exist, or is empty, as a power loss may leave it. */
+export async function readStored(path: string): Promise<Buffer | undefined> {
+  const bytes = await ignoreMissing(readFile(path));
+  return bytes?.length === 0 ? undefined : bytes;
+}
+
 async function listMatchingPaths(folder: string, pattern: RegExp): Promise<string[]> {
   const names = (await ignoreMissing(readdir(folder))) ?? [];
   return names.filter((name) => pattern.test(name)).map((name) => join(folder, name));
@@ -165,9 +143,12 @@ function parseFileName(file: string): ReturnType<typeof parseImageName> {
   return file.endsWith('.webp') ? parseImageName(file.slice(0, -'.webp'.length)) : undefined;
 }
 
-async function isOldFile(path: string, age: number): Promise<boolean> {
+/** Removes a file that was written at least `age` milliseconds ago. Returns whether it did. */
+async function removeOldFile(path: string, age: number): Promise<boolean> {
   const facts = await ignoreMissing(stat(path));
-  return facts !== undefined && facts.isFile() && facts.mtimeMs <= Date.now() - age;
+  const isOld = facts !== undefined && facts.isFile() && facts.mtimeMs <= Date.now() - age;
+  if (isOld) await rm(path, { force: true });
+  return isOld;
 }
 
 /** A copy of an image: its public path, and its size in pixels. */
@@ -215,8 +196,9 @@ export interface ImageEntry {
 
 /**
  * All images by kind and address, in memory and in a file. Each line has a checksum and an image; the last line of an
- * image counts. Changes are appended; the file is rewritten when most of its lines are outdated. Invalid and
- * incomplete lines are ignored, and so is a file of another format, because the index is a cache.
+ * image counts. Changes are appended; the file is rewritten at the first change of each run, and when most of its lines
+ * are outdated. Invalid and incomplete lines are ignored, and so is a file of another format, because the index is a
+ * cache.
  */
 export class ImageIndex {
   readonly #path: string;
@@ -225,7 +207,8 @@ export class ImageIndex {
     wide: new Map(),
   };
   readonly #changed = new Set<ImageEntry>();
-  #lines = 0;
+  /** The number of lines of the file; infinite for one that is to be rewritten. */
+  #lines = Number.POSITIVE_INFINITY;
   #handle: FileHandle | undefined;
   readonly #writes = new SerialQueue();
 
@@ -236,8 +219,14 @@ export class ImageIndex {
   /** Opens the index in the file at `path`, which may be missing. */
   static async open(path: string): Promise<ImageIndex> {
     const index = new ImageIndex(path);
-    const { lines, whole } = await readLines(path, (line) => index.#applyLine(line));
-    index.#lines = whole ? lines : Number.POSITIVE_INFINITY;
+    const file = await ignoreMissing(open(path));
+    let isFirst = true;
+    for await (const line of file?.readLines() ?? []) {
+      if (!isFirst) index.#applyLine(line);
+      else if (line !== magic) break;
+      isFirst = false;
+    }
+    await file?.close();
     return index;
   }
 
@@ -293,6 +282,8 @@ export class ImageIndex {
 
   remove(entry: ImageEntry): void {
     this.#entries[entry.kind].delete(entry.url);
+    // A line without them removes the image.
+    entry.copy = entry.failure = null;
     this.noteChange(entry);
   }
 
@@ -332,7 +323,7 @@ export class ImageIndex {
 
   async #append(batch: readonly ImageEntry[]): Promise<void> {
     this.#handle ??= await open(this.#path, 'a');
-    await this.#handle.appendFile(batch.map((entry) => formatLine(entry, this.#isKnown(entry))).join(''));
+    await this.#handle.appendFile(batch.map(formatLine).join(''));
     this.#lines += batch.length;
   }
 
@@ -341,11 +332,11 @@ export class ImageIndex {
     this.#handle = undefined;
     let lines = 0;
     const write = async (file: FileHandle): Promise<void> => {
-      await file.writeFile(magic);
+      await file.writeFile(`${magic}\n`);
       let block: string[] = [];
       for (const entry of this) {
         if (entry.copy === null && entry.failure === null) continue;
-        block.push(formatLine(entry, true));
+        block.push(formatLine(entry));
         lines += 1;
         if (block.length < blockLines) continue;
         await file.writeFile(block.join(''));
@@ -357,22 +348,16 @@ export class ImageIndex {
     this.#lines = lines;
   }
 
-  #isKnown(entry: ImageEntry): boolean {
-    return this.get(entry.kind, entry.url) === entry;
-  }
-
-  /** Returns whether the line is valid. */
-  #applyLine(text: string): boolean {
+  #applyLine(text: string): void {
     const json = text.slice(9);
-    if (text.slice(0, 8) !== formatChecksum(json)) return false;
+    if (text.slice(0, 8) !== formatChecksum(json)) return;
     const [kind, url, copy, failure, unwantedSince = null] = JSON.parse(json) as Line;
     if (copy === null && failure === null) this.#entries[kind].delete(url);
     else Object.assign(this.getOrCreate(kind, url), { copy, failure, unwantedSince });
-    return true;
   }
 }
 
-const magic = 'botshelf images 1\n';
+const magic = 'botshelf images 1';
 
 /** Minimum number of outdated lines before the file is rewritten. */
 const spareLines = 1_000;
@@ -381,41 +366,12 @@ const blockLines = 1_000;
 
 type Line = readonly [ImageKind, string, ImageCopy | null, FetchFailure | null, (number | null)?];
 
-function formatLine({ kind, url, copy, failure, unwantedSince }: ImageEntry, known: boolean): string {
-  const line: Line = known ? [kind, url, copy, failure, unwantedSince] : [kind, url, null, null];
+function formatLine({ kind, url, copy, failure, unwantedSince }: ImageEntry): string {
+  const line: Line = [kind, url, copy, failure, unwantedSince];
   const json = JSON.stringify(line);
   return `${formatChecksum(json)} ${json}\n`;
 }
 
 function formatChecksum(json: string): string {
   return crc32(json).toString(16).padStart(8, '0');
-}
-
-/** Reads the valid lines. `whole` is false if the file is missing or has anything else. */
-async function readLines(
-  path: string,
-  apply: (line: string) => boolean,
-): Promise<{ lines: number; whole: boolean }> {
-  let lines = 0;
-  let whole = true;
-  let rest = '';
-  try {
-    let begun = false;
-    for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 })) {
-      const parts = (rest + String(chunk)).split('\n');
-      rest = parts.pop() ?? '';
-      if (!begun && parts.length > 0) {
-        if (`${parts.shift()}\n` !== magic) return { lines, whole: false };
-        begun = true;
-      }
-      for (const part of parts) {
-        if (!apply(part)) whole = false;
-        lines += 1;
-      }
-    }
-    return { lines, whole: whole && begun && rest === '' };
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { lines, whole: false };
-    throw error;
-  }
 }

@@ -1,16 +1,17 @@
-import { randomBytes, createHash, hkdfSync } from 'node:crypto';
+import { randomBytes, hkdfSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
-import { msPerDay } from '../bot/clock.ts';
+import { computeTimeAfter, msPerDay } from '../bot/clock.ts';
 import { type AccountId, parseAccountId } from '../bot/commit-message.ts';
+import { toWriteError } from '../bot/errors.ts';
 import { messageOf, ignoreMissing } from '../lib/errors.ts';
 import { writeAtomically } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { basePathOf } from '../lib/network.ts';
 import { LogThrottle } from '../lib/retry.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
 import type { AuthorizationRequest, IdentityProvider, Provider, LoginSettings } from './provider.ts';
-import type { LogOuts } from './log-outs.ts';
 import {
   type Account,
   LoginError,
@@ -99,7 +100,7 @@ export class Login {
     const { to, ...request } = opened.value as LoginCookie;
     try {
       const account = await this.#provider.finish(parameters, request);
-      return { session: await this.sessions.begin(account), to: parseReturnPath(to, this.basePath) };
+      return { session: await this.sessions.begin(account), to };
     } catch (error) {
       throw this.#logged(error);
     }
@@ -171,52 +172,41 @@ interface SealContents {
  * older secret still open, so a secret is replaced by putting a new one before it.
  */
 export class KeyRing {
-  readonly #keys: ReadonlyMap<string, Uint8Array>;
-  readonly #newest: string;
+  /** Newest first. */
+  readonly #keys: readonly [Uint8Array, ...Uint8Array[]];
 
   /** @param secrets newest first; at least one */
   constructor(secrets: readonly string[]) {
-    const keys = secrets.map(deriveKey);
-    const [newest] = keys;
+    const [newest, ...older] = secrets.map(deriveKey);
     if (newest === undefined) throw new RangeError('a key ring has at least one secret');
-    this.#keys = new Map(keys.map((key) => [computeKeyId(key), key]));
-    this.#newest = computeKeyId(newest);
+    this.#keys = [newest, ...older];
   }
 
   /** @param purpose a text sealed for one purpose does not open for another */
   async seal(purpose: string, value: unknown, seconds: number): Promise<string> {
     return await new EncryptJWT({ value })
-      .setProtectedHeader({ ...algorithm, kid: this.#newest })
+      .setProtectedHeader(algorithm)
       .setAudience(purpose)
       .setIssuedAt()
       .setExpirationTime(`${seconds}s`)
-      .encrypt(this.#key(this.#newest));
+      .encrypt(this.#keys[0]);
   }
 
   /** Returns undefined for a text that was not sealed with a known key for this purpose, or has expired. */
   async open(purpose: string, sealed: string): Promise<SealContents | undefined> {
-    try {
-      const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid }) => this.#key(kid), {
-        audience: purpose,
-        keyManagementAlgorithms: [algorithm.alg],
-        contentEncryptionAlgorithms: [algorithm.enc],
-      });
-      return {
-        value: payload['value'],
-        sealedAt: (payload.iat ?? 0) * 1000,
-        newest: protectedHeader.kid === this.#newest,
-      };
-    } catch (error) {
-      if (error instanceof errors.JOSEError) return undefined;
-      throw error;
-    }
-  }
-
-  /** @param name of any type, because it comes from a cookie */
-  #key(name: unknown): Uint8Array {
-    const key = this.#keys.get(name as string);
-    if (key === undefined) throw new errors.JWEInvalid('sealed by no key of this ring');
-    return key;
+    const options = {
+      audience: purpose,
+      keyManagementAlgorithms: [algorithm.alg],
+      contentEncryptionAlgorithms: [algorithm.enc],
+    };
+    for (const [age, key] of this.#keys.entries())
+      try {
+        const { payload } = await jwtDecrypt(sealed, key, options);
+        return { value: payload['value'], sealedAt: (payload.iat ?? 0) * 1000, newest: age === 0 };
+      } catch (error) {
+        if (!(error instanceof errors.JOSEError)) throw error;
+      }
+    return undefined;
   }
 }
 
@@ -224,10 +214,6 @@ const algorithm = { alg: 'dir', enc: 'A256GCM' } as const;
 
 function deriveKey(secret: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', 'botshelf cookies', 32));
-}
-
-function computeKeyId(key: Uint8Array): string {
-  return createHash('sha256').update(key).digest('base64url').slice(0, 8);
 }
 
 /** A text for a cookie, and its lifetime in seconds. */
@@ -308,4 +294,87 @@ function parseSession(value: unknown): Session | undefined {
   const firstReadAt = loggedInAt - maxSessionMs;
   const read = typeof readAt === 'number' ? readAt : firstReadAt;
   return { id: account, name, authenticatedAt, loggedInAt, readAt: read };
+}
+
+/**
+ * When each account last logged out here: all of its sessions that began before have ended. Kept in memory and in a
+ * file for as long as such a session could live. If there are too many, the oldest are forgotten.
+ */
+export class LogOuts {
+  readonly #folder: string;
+  readonly #path: string;
+  readonly #log: Log;
+  /** In milliseconds since the epoch, the oldest first. */
+  readonly #times = new Map<AccountId, number>();
+  readonly #writing = new SerialQueue();
+  #isSaved = true;
+
+  /** @param options.folder the folder of the file */
+  constructor(options: { readonly folder: string; readonly log: Log }) {
+    this.#folder = options.folder;
+    this.#path = join(options.folder, 'log-outs.json');
+    this.#log = options.log;
+  }
+
+  /** Reads the file. If it is damaged, logs a warning and knows no log-out. */
+  async load(): Promise<void> {
+    try {
+      const text = await ignoreMissing(readFile(this.#path, 'utf8'));
+      for (const [id, time] of text === undefined ? [] : parseTimes(text)) this.#times.set(id, time);
+    } catch (error) {
+      const message = `${this.#path} cannot be read (${messageOf(error)}): sessions that a log-out ended may work again; to end all sessions, set a new BOTSHELF_SECRET, or without one delete cookie-secret in ${this.#folder}, and restart`;
+      this.#log.warn({ err: error }, message);
+    }
+  }
+
+  /** Whether the account of a session has logged out since it began. */
+  hasEnded({ id, loggedInAt }: Session): boolean {
+    return loggedInAt <= (this.#times.get(id) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** Returns the time for a session that begins now: later than the last log-out of its account. */
+  computeBegin(id: AccountId): number {
+    return computeTimeAfter(this.#times.get(id));
+  }
+
+  /**
+   * Ends a session and all that its account began before now, and resolves once that is durable. An ended session ends no
+   * other one.
+   * @throws {BotshelfError} unavailable; the sessions have ended, but only until the service stops
+   */
+  async add(session: Session): Promise<void> {
+    const { id, loggedInAt } = session;
+    if (!this.hasEnded(session)) {
+      this.#times.delete(id);
+      this.#times.set(id, Math.max(Date.now(), loggedInAt));
+      const [oldest = id] = this.#times.keys();
+      if (this.#times.size > maxAccounts) this.#times.delete(oldest);
+      this.#isSaved = false;
+    }
+    await this.#writing.run(async () => await this.#save());
+  }
+
+  /** Writes all log-outs after which a session could still live, unless the last write had them. */
+  async #save(): Promise<void> {
+    if (this.#isSaved) return;
+    const oldest = Date.now() - maxSessionMs;
+    for (const [id, time] of this.#times) if (time < oldest) this.#times.delete(id);
+    this.#isSaved = true;
+    const options = { fsync: 'content and name', mode: 0o600 } as const;
+    await writeAtomically(this.#path, JSON.stringify([...this.#times]), options).catch((error: unknown) => {
+      this.#isSaved = false;
+      throw toWriteError(error, this.#folder);
+    });
+  }
+}
+
+const maxAccounts = 10_000;
+
+/** @throws {Error} if the text is no list of accounts and times */
+function parseTimes(text: string): [AccountId, number][] {
+  return (JSON.parse(text) as unknown[][]).map(([account, time]) => {
+    const id = typeof account === 'string' ? parseAccountId(account) : undefined;
+    if (id !== undefined && Number.isSafeInteger(time)) return [id, time as number];
+    throw new TypeError('it is not a list of accounts and times');
+  });
 }

@@ -36,7 +36,7 @@ export function isFresh(
 const freshMinutes = { token: 10, review: 60 };
 
 /**
- * Why a login failed:
+ * Why a login failed, with the status of the page that says so:
  * - unavailable: the provider does not respond, or not correctly; trying later may help
  * - denied: the person or the provider refused
  * - stale: it took too long, was finished before, or another login was started since; starting again helps
@@ -44,13 +44,16 @@ const freshMinutes = { token: 10, review: 60 };
  * - misconfigured: the provider does not accept this service; only the operator can help
  * - no-account: the account has no ID that an author of a bot can have
  */
-export type LoginErrorKind =
-  | 'unavailable'
-  | 'denied'
-  | 'stale'
-  | 'invalid-response'
-  | 'misconfigured'
-  | 'no-account';
+export const loginErrors = {
+  unavailable: 503,
+  denied: 403,
+  stale: 400,
+  'invalid-response': 400,
+  misconfigured: 500,
+  'no-account': 403,
+} as const;
+
+export type LoginErrorKind = keyof typeof loginErrors;
 
 /** A login that failed. The message is a sentence for the person who logs in. */
 export class LoginError extends Error {

@@ -1,7 +1,6 @@
 import type { Log } from '../lib/log.ts';
 import type { SettingReader } from '../lib/setting-reader.ts';
 import type { Login } from './login.ts';
-import { LogOuts } from './log-outs.ts';
 import type { IdentityProvider, LoginSettings } from './provider.ts';
 import { isSecureOrigin } from './session.ts';
 
@@ -15,17 +14,16 @@ interface LoginConfig {
   readonly var: string;
 }
 
-interface LoginParts {
+/** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
+export async function openLogin(parts: {
   readonly config: LoginConfig;
   readonly log: Log;
-}
-
-/** Opens the login at the configured provider, or that of a demo. Null if none is configured. */
-export async function openLogin({ config, log }: LoginParts): Promise<Login | null> {
+}): Promise<Login | null> {
+  const { config, log } = parts;
   const { demo, login, secrets, baseUrl } = config;
   if (demo === null && login === null) return null;
   // Imported only here, because most of it is libraries.
-  const { Login, openProvider, readSecretFile } = await import('./login.ts');
+  const { Login, LogOuts, openProvider, readSecretFile } = await import('./login.ts');
   const provider = demo ?? (login && (await openProvider(login, baseUrl)));
   const own = secrets.length > 0 ? secrets : [await readSecretFile(config.var)];
   const logOuts = new LogOuts({ folder: config.var, log });

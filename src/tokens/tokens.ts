@@ -52,14 +52,6 @@ export async function issueToken(committed: CommittedState, id: BotId, by: Token
 }
 
 /**
- * Revokes a bot's token. Returns whether it had one, or may have had one that is not known here.
- * @throws the state ref's error if it cannot be read or written
- */
-export async function revokeToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<boolean> {
-  return (await revokeTokens(committed, [id], by)).length > 0;
-}
-
-/**
  * Revokes the tokens of bots in one commit. Returns the bots that had one; all of them if other machines may have issued
  * tokens that are not known here, which are revoked too.
  * @throws what the state ref does when it cannot be read or written
@@ -204,25 +196,29 @@ export class Tokens {
    * @throws {BotshelfError} unavailable, when it cannot be committed, or the remote's state was never fetched
    */
   async issueToken(id: BotId, name: string): Promise<TokenChange<Token>> {
-    return await this.#change(id, name, issueToken, 'issued a token to');
+    const issue = async (committed: CommittedState, by: TokenChanger): Promise<Token> =>
+      await issueToken(committed, id, by);
+    return await this.#change(id, name, issue, 'issued a token to');
   }
 
   /**
-   * Revokes a bot's token. The result is that of the function `revokeToken`.
+   * Revokes a bot's token. The result is whether it had one, or may have had one that is not known here.
    * @throws {BotshelfError} unavailable, when that cannot be committed
    */
   async revokeToken(id: BotId, name: string): Promise<TokenChange<boolean>> {
-    return await this.#change(id, name, revokeToken, 'revoked the token of');
+    const revoke = async (committed: CommittedState, by: TokenChanger): Promise<boolean> =>
+      (await revokeTokens(committed, [id], by)).length > 0;
+    return await this.#change(id, name, revoke, 'revoked the token of');
   }
 
   async #change<T>(
     id: BotId,
     name: string,
-    change: (committed: CommittedState, id: BotId, by: TokenChanger) => Promise<T>,
+    change: (committed: CommittedState, by: TokenChanger) => Promise<T>,
     done: string,
   ): Promise<TokenChange<T>> {
     return await changeToken(this.#remote, this.#log, name, async (by) => {
-      const result = await this.#state.write(async (committed) => await change(committed, id, by));
+      const result = await this.#state.write(async (committed) => await change(committed, by));
       this.#lastUsed.delete(id);
       if (result !== false) this.#log.info({ bots: [id] }, `${done} ${id}, by ${toOneLine(name)}`);
       return result;

@@ -1,7 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { silentLog } from '../../src/lib/log.ts';
-import { LogOuts } from '../../src/login/log-outs.ts';
-import { KeyRing, Sessions } from '../../src/login/login.ts';
+import { KeyRing, LogOuts, Sessions } from '../../src/login/login.ts';
 import { noLogOuts } from '../support/no-log-outs.ts';
 import { accountId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';

@@ -74,7 +74,7 @@ describe('the image cache, over time,', () => {
     const now = test.avatar();
     ok(now !== before);
     deepEqual(told, [[homer]]);
-    await test.cache.cleanUp();
+    await test.cache.setWanted([[homer, test.avatarOnly()]]);
     ok(await test.cache.read(nameOf(before)));
   });
 
@@ -114,7 +114,6 @@ describe('the image cache, over time,', () => {
     await test.scan({ avatar: test.at('/none.png'), cover: null, preview: [] });
     await test.reopen({ intervals: { retryCheckMs: 1 } });
     await test.scan({ avatar: test.at('/none.png'), cover: null, preview: [] });
-    await test.cache.cleanUp();
     deepEqual(test.site.asked, ['/none.png']);
   });
 
@@ -126,12 +125,10 @@ describe('the image cache, over time,', () => {
     ]);
     await test.cache.idle();
     const kept = test.avatar();
-    await test.cache.cleanUp();
     equal(test.files().length, 2);
-    await test.cache.setWanted([[homer, test.avatarOnly()]]);
     for (const file of test.files()) utimesSync(file, new Date(0), new Date(0));
-    await test.cache.cleanUp();
-    await test.cache.cleanUp();
+    await test.cache.setWanted([[homer, test.avatarOnly()]]);
+    await test.cache.setWanted([[homer, test.avatarOnly()]]);
     deepEqual(test.files().map(nameOf), [nameOf(kept)]);
     deepEqual(test.cache.cachedImages(test.all()).cover, null);
     await test.reopen();
@@ -141,17 +138,14 @@ describe('the image cache, over time,', () => {
   it('counts the grace period of what nothing names from before a restart', async () => {
     await test.want(test.avatarOnly());
     await test.cache.setWanted([]);
-    await test.cache.cleanUp();
     await test.reopen({ intervals: { graceMs: 1 } });
     await test.cache.setWanted([]);
-    await test.cache.cleanUp();
     equal(test.cache.status().known, 0);
   });
 
   it('serves an image that is named again within its grace period at once @slow', async () => {
     await test.want(test.avatarOnly());
     await test.cache.setWanted([]);
-    await test.cache.cleanUp();
     delete test.site.answers['/avatar.png'];
     test.cache.want(homer, test.avatarOnly());
     ok(test.avatar());

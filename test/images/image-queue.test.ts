@@ -10,7 +10,7 @@ function queueOf(maxConcurrent: number, work: Work): HostQueue<string> {
 }
 
 function add(queue: HostQueue<string>, items: string): void {
-  for (const item of items.split(' ')) queue.add(hostOf(item), item, false);
+  for (const item of items.split(' ')) queue.add(hostOf(item), item);
 }
 
 function hostOf(item: string): string {
@@ -48,11 +48,11 @@ describe('a host queue', () => {
     equal(done.join(' '), 'a b c a b a a');
   });
 
-  it('takes an urgent item before those of its host that are not', async () => {
+  it('takes the last item of a host first', async () => {
     const done: string[] = [];
     const queue = queueOf(1, async (item) => done.push(item) > 0);
     add(queue, 'a0 a1 a2');
-    queue.add('a', 'a9', true);
+    queue.add('a', 'a9');
     await queue.idle();
     equal(done[1], 'a9');
   });

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { type NamedImage, ImagePreviews } from '../../src/images/previews.ts';
+import { type NamedImage, ImagePreviews } from '../../src/images/cache.ts';
 
 const image = (url: string | number): NamedImage => ({ kind: 'wide', url: `https://example.org/${url}` });
 

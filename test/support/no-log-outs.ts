@@ -1,5 +1,5 @@
 import { silentLog } from '../../src/lib/log.ts';
-import { LogOuts } from '../../src/login/log-outs.ts';
+import { LogOuts } from '../../src/login/login.ts';
 
 /** Returns an empty list of log-outs; the first log-out fails. */
 export function noLogOuts(): LogOuts {

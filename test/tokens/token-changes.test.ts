@@ -11,7 +11,6 @@ import {
   type TokenChanger,
   Tokens,
   issueToken,
-  revokeToken,
   revokeTokens,
 } from '../../src/tokens/tokens.ts';
 import { atTime } from '../support/at-time.ts';
@@ -31,7 +30,7 @@ describe('a token', () => {
     const committed = otherProcess(place);
     await committed.commit(() => new Map([[homer, { token: last }]]), 'Spoil it');
     await rejects(issueToken(committed, homer, byMarge), { code: 'unavailable' });
-    strictEqual(await revokeToken(committed, homer, byMarge), true);
+    deepStrictEqual(await revokeTokens(committed, [homer], byMarge), [homer]);
     strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
     const read = otherProcess(place);
     await read.follow();
@@ -62,7 +61,7 @@ describe('a token', () => {
   it('that was revoked elsewhere stays so when earlier counts are checkpointed', async () => {
     const { place, store, token } = await withToken();
     await store.setCount(homer, 5);
-    await revokeToken(otherProcess(place), homer, byMarge);
+    await revokeTokens(otherProcess(place), [homer], byMarge);
     await store.checkpoint();
     strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
     strictEqual((await open(place)).count(homer), 5);
@@ -128,7 +127,7 @@ describe('a token', () => {
   it('cannot be checked while the ref moved and cannot be read', async () => {
     const { place, tokens, token } = await withToken();
     await tokens.checkToken(homer, token);
-    await revokeToken(otherProcess(place), homer, byMarge);
+    await revokeTokens(otherProcess(place), [homer], byMarge);
     place.ref.failure = noGit;
     await setTimeout(6);
     await rejects(tokens.checkToken(homer, token), isUnavailable);

@@ -6,7 +6,7 @@ import { stateRef } from '../../src/git/refs.ts';
 import { silentLog as log } from '../../src/lib/log.ts';
 import { mergeState } from '../../src/sync/remote.ts';
 import {
-  revokeToken,
+  revokeTokens,
   TokensOfRemovedBots,
   type TokensOfRemovedBotsOptions,
 } from '../../src/tokens/tokens.ts';
@@ -152,7 +152,7 @@ describe('the token of a bot that was removed', () => {
     repository.commit({}, 'Move back');
     await look();
     match(fault() ?? '', /\(1 left\): .* such as 7$/);
-    await revokeToken(committed, botId(homer), { name: 'user Ada', known: 'all' });
+    await revokeTokens(committed, [botId(homer)], { name: 'user Ada', known: 'all' });
     strictEqual(fault(), null);
     strictEqual(await listTokens(repository), '8');
   });

@@ -1,24 +1,18 @@
 import type { Router } from '@koa/router';
-import type { Context } from 'koa';
+import type { Context, Next } from 'koa';
 import { RateLimit } from '../../http/limits.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
 import { parseQuery, refuseCrossSite } from '../../http/request.ts';
 import { originOf } from '../../lib/network.ts';
 import type { DemoPerson } from '../../login/demo-provider.ts';
 import type { Login } from '../../login/login.ts';
-import {
-  LoginError,
-  type LoginErrorKind,
-  parseReturnPath,
-  type Session,
-  callbackPath,
-  peoplePath,
-} from '../../login/session.ts';
+import { LoginError, type Session, callbackPath, loginErrors, peoplePath } from '../../login/session.ts';
 import { EnglishSentence } from '../../site/language/messages.tsx';
 import { toFormPage } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import type { Site } from '../../site/page/page-context.tsx';
 import { Layout } from '../../site/page/layout.tsx';
+import { MessagePage } from '../page/elements.tsx';
 
 /**
  * Adds logging in and out. `/login?to=<public path>` redirects to the provider; without `to`, the login returns to the
@@ -31,42 +25,29 @@ export function addLoginRoutes(router: Router, site: Site, login: Login): void {
   const sessionCookie = sessionCookieOf(login);
   // Each attempt causes a few requests to the provider.
   const attempts = new RateLimit('logins', 100);
-  /** Limits a handler, and shows why a login failed. */
-  const withLimit =
-    (respond: (ctx: Context) => Promise<void>) =>
-    async (ctx: Context): Promise<void> => {
-      attempts.countClient(ctx, 'too many logins come from your address, wait a minute');
-      try {
-        await respond(ctx);
-      } catch (error) {
-        if (!(error instanceof LoginError)) throw error;
-        sendLoginError(ctx, site, error, login.provider);
-      }
-    };
-  router.get(
-    '/login',
-    withLimit(async (ctx) => {
-      const query = parseQuery(ctx);
-      const language = site.languages.of(ctx);
-      const path = parseReturnPath(
-        query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl),
-        login.basePath,
-      );
-      const { url, cookie } = await login.begin(path, query.get('account') === 'other');
-      setCookie(ctx, loginCookie, cookie);
-      redirectTo(ctx, url.startsWith('/') ? language.href(url) : url);
-    }),
-  );
-  router.get(
-    callbackPath,
-    withLimit(async (ctx) => {
-      const cookie = readCookie(ctx, loginCookie);
-      setCookie(ctx, loginCookie, null);
-      const { session, to } = await login.finish(parseQuery(ctx), cookie);
-      setCookie(ctx, sessionCookie, session);
-      redirectTo(ctx, to);
-    }),
-  );
+  const limit = async (ctx: Context, next: Next): Promise<void> => {
+    attempts.countClient(ctx, 'too many logins come from your address, wait a minute');
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof LoginError)) throw error;
+      sendLoginError(ctx, site, error, login.provider);
+    }
+  };
+  router.get('/login', limit, async (ctx) => {
+    const query = parseQuery(ctx);
+    const path = query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl);
+    const { url, cookie } = await login.begin(path, query.get('account') === 'other');
+    setCookie(ctx, loginCookie, cookie);
+    redirectTo(ctx, url.startsWith('/') ? site.languages.of(ctx).href(url) : url);
+  });
+  router.get(callbackPath, limit, async (ctx) => {
+    const cookie = readCookie(ctx, loginCookie);
+    setCookie(ctx, loginCookie, null);
+    const { session, to } = await login.finish(parseQuery(ctx), cookie);
+    setCookie(ctx, sessionCookie, session);
+    redirectTo(ctx, to);
+  });
   router.post('/logout', refuseCrossSite(baseUrl), async (ctx) => {
     setCookie(ctx, sessionCookie, null);
     await login.sessions.end(readCookie(ctx, sessionCookie) ?? '');
@@ -103,38 +84,19 @@ function sessionCookieOf({ basePath }: Login): Cookie {
 
 /** Responds with the reason why a login failed, and what to do. */
 function sendLoginError(ctx: Context, site: Site, { kind, message }: LoginError, provider: string): void {
-  const { t, text, href } = site.languages.of(ctx);
+  const { t, href } = site.languages.of(ctx);
   const again = kind === 'no-account' ? '/login?account=other' : '/login';
+  const [to, action] =
+    kind === 'misconfigured' ? (['/', 'login.home'] as const) : ([again, 'login.again'] as const);
   const page = (
-    <Layout title={text(`login.${kind}.title`)} head={<h1>{t(`login.${kind}.title`)}</h1>}>
-      <div class="narrow stack">
-        <p>{t(`login.${kind}.text`, { provider })}</p>
-        {kind === 'misconfigured' && <EnglishSentence clause={message} />}
-        <p class="actions">
-          {kind !== 'misconfigured' && (
-            <a class="button" href={href(again)}>
-              {t('login.again')}
-            </a>
-          )}
-          <a class="button quiet" href={href('/')}>
-            {t('login.home')}
-          </a>
-        </p>
-      </div>
-    </Layout>
+    <MessagePage title={`login.${kind}.title`} to={href(to)} action={action}>
+      <p>{t(`login.${kind}.text`, { provider })}</p>
+      {kind === 'misconfigured' && <EnglishSentence clause={message} />}
+    </MessagePage>
   );
   if (kind === 'unavailable') ctx.set('Retry-After', '60');
-  sendOnce(ctx, { site, viewer: null }, page, statuses[kind]);
+  sendOnce(ctx, { site, viewer: null }, page, loginErrors[kind]);
 }
-
-const statuses: Readonly<Record<LoginErrorKind, number>> = {
-  stale: 400,
-  'invalid-response': 400,
-  denied: 403,
-  'no-account': 403,
-  misconfigured: 500,
-  unavailable: 503,
-};
 
 /** Adds the page on which visitors of a demo choose an account, instead of a provider's page. */
 export function addDemoPeopleRoute(router: Router, site: Site, people: readonly DemoPerson[]): void {

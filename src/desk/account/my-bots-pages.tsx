@@ -1,24 +1,13 @@
 import type { Router } from '@koa/router';
 import type { VNode } from 'preact';
 import { msPerDay } from '../../bot/clock.ts';
-import type { Fault } from '../../catalogue/page/fault.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { Login } from '../../login/login.ts';
-import type { TokenInfo } from '../../tokens/tokens.ts';
-import {
-  Fact,
-  ActionLink,
-  LinkItem,
-  NameLink,
-  FaultItems,
-  toCategoryClass,
-} from '../../site/page/elements.tsx';
+import { Fact, LinkItem, NameLink, FaultItems, toCategoryClass } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { PageLinks, type PageLinksProps, pickPage } from '../../site/page/paging.tsx';
 import { BotLine, Ledge } from '../../site/front/card.tsx';
-import { useLanguage, useVisit, type Viewer } from '../../site/page/page-context.tsx';
-import { Checklist } from '../page/checklist.tsx';
-import { SubjectAvatar } from '../page/preview.tsx';
+import { useLanguage, type Viewer } from '../../site/page/page-context.tsx';
 import {
   editPath,
   profileFormPath,
@@ -26,11 +15,10 @@ import {
   translatePath,
   myBotsPath,
 } from '../../site/page/addresses.ts';
-import { BlockedNotice } from '../page/message-page.tsx';
+import { BlockedNotice, Checklist, sendLogInPage, SubjectAvatar } from '../page/elements.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';
-import type { OwnItem } from '../../site/discover/attention.ts';
 import { noteAnswersRead } from './login-pages.tsx';
 import { createReviewReader } from '../review/reviews.ts';
 import { listProposals, OwnProposals, type OwnProposalsProps } from './proposal-pages.tsx';
@@ -38,21 +26,8 @@ import type { DeskParts } from '../page/desk-parts.ts';
 
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(router: Router, parts: DeskParts, login: Login): void {
-  const { site, viewerOf, bots, lists, authors, store, counts, proposals, tokens, ownAttention } = parts;
+  const { site, viewerOf, bots, lists, authors, proposals } = parts;
   const readReview = proposals && createReviewReader({ ...parts, proposals }, 'sent');
-  const showOwn = async (bots: readonly IndexedBot[]): Promise<OwnBot[]> => {
-    const own = await Promise.all(bots.map(async (bot) => ({ bot, token: await tokens.tokenInfo(bot.id) })));
-    const issuedAt = new Map(own.map(({ bot, token }) => [bot.id, token.issuedAt]));
-    const items = await ownAttention(bots, (id) => counts.reportedAt(id) ?? issuedAt.get(id));
-    return own.map(({ bot, token }) => ({
-      bot,
-      token,
-      count: counts.count(bot.id),
-      reportedAt: counts.reportedAt(bot.id),
-      faults: store.faultsOf(bot.id),
-      attention: items.filter((item) => item.bot === bot.id && item.kind !== 'faulty-file'),
-    }));
-  };
   /** Returns the number of bots without a named author; 0 if the account has a name or may not propose one. */
   const countNameless = ({ id, blocked }: Viewer, bots: readonly IndexedBot[]): number => {
     const isAsked = proposals?.list.findLast(`profile-${id}`, id) !== undefined;
@@ -62,41 +37,45 @@ export function addMyBotsRoute(router: Router, parts: DeskParts, login: Login): 
   };
   router.get(myBotsPath, async (ctx) => {
     const viewer = await viewerOf(ctx);
-    const all = viewer ? (await lists.page({ author: viewer.id }, ctx.ip)).bots : [];
+    if (viewer === null) return sendLogInPage(ctx, site, myBotsPath, 'myBots.visitor');
+    const all = (await lists.page({ author: viewer.id }, ctx.ip)).bots;
     const { shown, ...place } = pickPage(ctx, all);
-    const unread = viewer?.answered ?? [];
-    const source = proposals && readReview && { list: proposals.list, bots, readReview };
-    const own = source && viewer ? await listProposals(source, viewer.id) : [];
+    const { answered: unread = [] } = viewer;
+    const own = readReview && (await listProposals(proposals.list, bots, readReview, viewer.id));
     if (unread.length > 0) await noteAnswersRead(ctx, login);
-    const visit = { site, viewer: viewer && { ...viewer, answered: [] } };
     const props = {
       ...place,
+      viewer,
       total: all.length,
-      nameless: viewer ? countNameless(viewer, all) : 0,
-      proposals: own,
+      nameless: countNameless(viewer, all),
+      proposals: own ?? [],
       unread,
       medianWaitMs: proposals?.list.medianWaitMs(),
-      bots: await showOwn(shown),
+      bots: await readOwn(parts, shown),
     };
-    sendOnce(ctx, visit, <MyBotsPage {...props} provider={login.provider} />);
+    sendOnce(ctx, { site, viewer: { ...viewer, answered: [] } }, <MyBotsPage {...props} />);
   });
 }
 
-/** A bot as its author sees it. */
-interface OwnBot {
-  readonly bot: IndexedBot;
-  readonly count: number | undefined;
-  /** When a count was last posted, in milliseconds since the epoch. */
-  readonly reportedAt: number | undefined;
-  readonly token: TokenInfo;
-  readonly faults: readonly Fault[];
-  /** Other problems that the author can fix. */
-  readonly attention: readonly OwnItem[];
+/** Returns bots as their author sees them: with counts, tokens, faults of files, and other problems to fix. */
+async function readOwn({ counts, store, tokens, ownAttention }: DeskParts, bots: readonly IndexedBot[]) {
+  const own = await Promise.all(bots.map(async (bot) => ({ bot, token: await tokens.tokenInfo(bot.id) })));
+  const issuedAt = new Map(own.map(({ bot, token }) => [bot.id, token.issuedAt]));
+  const items = await ownAttention(bots, (id) => counts.reportedAt(id) ?? issuedAt.get(id));
+  return own.map(({ bot, token }) => ({
+    bot,
+    token,
+    count: counts.count(bot.id),
+    reportedAt: counts.reportedAt(bot.id),
+    faults: store.faultsOf(bot.id),
+    attention: items.filter((item) => item.bot === bot.id && item.kind !== 'faulty-file'),
+  }));
 }
 
+type OwnBot = Awaited<ReturnType<typeof readOwn>>[number];
+
 interface MyBotsPageProps extends OwnProposalsProps, Pick<PageLinksProps, 'page' | 'pages'> {
-  /** The provider's display name. */
-  readonly provider: string;
+  readonly viewer: Viewer;
   /** The number of the account's bots, and of those none of whose authors has a name. */
   readonly total: number;
   readonly nameless: number;
@@ -106,15 +85,17 @@ interface MyBotsPageProps extends OwnProposalsProps, Pick<PageLinksProps, 'page'
 
 /** The desk of the logged-in account: its proposals, and its bots with their counts, tokens and faults. */
 function MyBotsPage(props: MyBotsPageProps): VNode {
-  const { provider, proposals, total, bots, page, pages } = props;
-  const { viewer } = useVisit();
+  const { viewer, proposals, total, bots, page, pages } = props;
   const { t, text, href } = useLanguage();
   const asked = proposals.filter(({ proposal }) => proposal.state === 'changes-asked').length;
-  const head = (
-    <>
-      <h1>{t('myBots.title')}</h1>
-      {viewer !== null && (
+  const first = bots.slice(0, maxOnLedge).map(({ bot }) => parseListElement(bot));
+  return (
+    <Layout
+      title={text('myBots.title')}
+      current={myBotsPath}
+      head={
         <>
+          <h1>{t('myBots.title')}</h1>
           <p>
             {t('myBots.listed', { count: total })}
             {asked > 0 && <> · {t('myBots.asked', { count: asked })}</>}
@@ -128,48 +109,28 @@ function MyBotsPage(props: MyBotsPageProps): VNode {
             </a>
           </div>
         </>
-      )}
-    </>
-  );
-  const first = bots.slice(0, maxOnLedge).map(({ bot }) => parseListElement(bot));
-  return (
-    <Layout
-      title={text('myBots.title')}
-      current={myBotsPath}
-      head={head}
+      }
       beside={first.length > 0 && <Ledge bots={first} size={72} />}
     >
       <BlockedNotice />
-      {viewer === null && (
-        <div class="stack">
-          <p>{t('myBots.visitor')}</p>
-          <ActionLink href={href(`/login?to=${href(myBotsPath)}`)}>
-            {t('token.logIn', { provider })}
-          </ActionLink>
-        </div>
-      )}
       <Nameless {...props} />
       {proposals.length > 0 && <OwnProposals {...props} />}
-      {viewer !== null && (
-        <section class="shelf" aria-labelledby="own">
-          <div class="shelf-head">
-            <h2 id="own">{t('myBots.own')}</h2>
-          </div>
-          {bots.length === 0 && <p>{t('myBots.none')}</p>}
-          <ul class="own-bots">
-            {bots.map((own) => (
-              <Own key={own.bot.id} {...own} />
-            ))}
-          </ul>
-          <PageLinks {...{ page, pages }} pathOf={(number) => href(`${myBotsPath}?page=${number}`)} />
-          <ul class="links quiet-row">
-            <LinkItem href={href(profileFormPath)}>{t('profile.title')}</LinkItem>
-            {total > 0 && (
-              <LinkItem href={href(toAttentionPath(viewer.id))}>{t('attention.follow')}</LinkItem>
-            )}
-          </ul>
-        </section>
-      )}
+      <section class="shelf" aria-labelledby="own">
+        <div class="shelf-head">
+          <h2 id="own">{t('myBots.own')}</h2>
+        </div>
+        {bots.length === 0 && <p>{t('myBots.none')}</p>}
+        <ul class="own-bots">
+          {bots.map((own) => (
+            <Own key={own.bot.id} {...own} />
+          ))}
+        </ul>
+        <PageLinks {...{ page, pages }} pathOf={(number) => href(`${myBotsPath}?page=${number}`)} />
+        <ul class="links quiet-row">
+          <LinkItem href={href(profileFormPath)}>{t('profile.title')}</LinkItem>
+          {total > 0 && <LinkItem href={href(toAttentionPath(viewer.id))}>{t('attention.follow')}</LinkItem>}
+        </ul>
+      </section>
     </Layout>
   );
 }
@@ -177,10 +138,9 @@ function MyBotsPage(props: MyBotsPageProps): VNode {
 const maxOnLedge = 5;
 
 /** Offers to show the account's name with its bots. The button sends the form of the profile, filled in. */
-function Nameless({ nameless }: Pick<MyBotsPageProps, 'nameless'>): VNode | null {
+function Nameless({ nameless, viewer }: MyBotsPageProps): VNode | null {
   const { t, text, href } = useLanguage();
-  const { viewer } = useVisit();
-  if (nameless === 0 || viewer === null) return null;
+  if (nameless === 0) return null;
   return (
     <form class="notice" method="post" action={href(`${profileFormPath}/send`)}>
       <h2>{t('myBots.nameless', { count: nameless })}</h2>

@@ -16,7 +16,7 @@ interface PostingCode {
  * @param baseUrl the public address, without a final slash
  */
 export function createPostingCode(baseUrl: string, id: BotId): readonly PostingCode[] {
-  const packageAddress = clientPackages.npm(baseUrl);
+  const packageAddress = toPackageAddress(baseUrl, '.tgz');
   return [
     {
       title: 'curl',
@@ -49,7 +49,7 @@ client.login(process.env.DISCORD_TOKEN);
     },
     {
       title: 'Python, discord.py',
-      code: `# pip install ${clientPackages.pip(baseUrl)} discord.py
+      code: `# pip install ${toPackageAddress(baseUrl, '.whl')} discord.py
 import asyncio
 import os
 
@@ -75,14 +75,13 @@ Bot(intents=discord.Intents.default()).run(os.environ["DISCORD_TOKEN"])
 }
 
 /**
- * The addresses of the client packages on this service. The registries do not have the clients yet, so anybody could
+ * Returns the address of a client package on this service: that for npm, or that for pip. The registries do not have the clients yet, so anybody could
  * take their names there; later, these become `@botshelf/client` and `botshelf`. npm 12 does not install a package
  * from an address: it must be downloaded first.
  */
-export const clientPackages = {
-  npm: (baseUrl: string): string => addressOf('.tgz', baseUrl),
-  pip: (baseUrl: string): string => addressOf('.whl', baseUrl),
-};
+export function toPackageAddress(baseUrl: string, extension: '.tgz' | '.whl'): string {
+  return `${baseUrl}/clients/${names.find((name) => name.endsWith(extension))}`;
+}
 
 /** Serves the packages of the clients. */
 export function addClientRoutes(router: Router): void {
@@ -95,7 +94,3 @@ export function addClientRoutes(router: Router): void {
 
 const folder = fileURLToPath(import.meta.resolve('#packages'));
 const names = readdirSync(folder);
-
-function addressOf(extension: string, baseUrl: string): string {
-  return `${baseUrl}/clients/${names.find((name) => name.endsWith(extension))}`;
-}

@@ -18,15 +18,20 @@ import {
 } from '../../proposals/proposal.ts';
 import type { Proposals } from '../../proposals/proposals.ts';
 import { toEditAgainPath } from '../add/forms.ts';
-import { SubjectAvatar, Preview, type PreviewProps } from '../page/preview.tsx';
 import { ChangedFields, compareWords } from '../../site/changes/changed-fields.tsx';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { toSharedPath, myBotsPath } from '../../site/page/addresses.ts';
-import { Conversation, Step } from '../page/conversation.tsx';
 import { BackLink, NameLink, PostButton, Since } from '../../site/page/elements.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
-import { sendLogInPage } from '../page/message-page.tsx';
+import {
+  Conversation,
+  Preview,
+  type PreviewProps,
+  sendLogInPage,
+  Step,
+  SubjectAvatar,
+} from '../page/elements.tsx';
 import { describeKind, type NamedProposal } from '../review/review-page.tsx';
 import { createReviewReader, renderPreview, type Review } from '../review/reviews.ts';
 import { noteAnswersRead } from './login-pages.tsx';
@@ -105,15 +110,9 @@ interface OwnProposal extends NamedProposal {
  * time, newest first; at most as many as a page can show.
  */
 export async function listProposals(
-  {
-    list,
-    bots,
-    readReview,
-  }: {
-    readonly list: Pick<Proposals['list'], 'listOf'>;
-    readonly bots: Pick<BotIndex, 'get'>;
-    readonly readReview: (proposal: Proposal) => Promise<Review>;
-  },
+  list: Proposals['list'],
+  bots: BotIndex,
+  readReview: (proposal: Proposal) => Promise<Review>,
   account: AccountId,
 ): Promise<OwnProposal[]> {
   const last = new Map<string, Proposal>();
@@ -231,7 +230,7 @@ function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | nul
         <NameLink path={toSubjectPath(proposal.subject)} name={name} />
       </p>
     );
-  return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} at={steps[0].at} />;
+  return proposal.state === 'withdrawn' || !steps[0] ? null : <Step step={steps[0]} />;
 }
 
 function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
@@ -322,7 +321,7 @@ function OwnRow({ proposal, name, listed, review, isUnread, medianWaitMs }: OwnR
             <> · {t('proposal.median', { time: duration(medianWaitMs) })}</>
           )}
         </p>
-        {state !== 'waiting' && <Step step={proposal} at={proposal.at} />}
+        {state !== 'waiting' && <Step step={proposal} />}
       </div>
       <a
         class={action === 'answer' ? 'button' : 'button quiet'}

@@ -3,9 +3,9 @@ import type { Context } from 'koa';
 import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
-import { findBlocked, requireBlocked, type BlockedName } from '../../catalogue/settings/blocked.ts';
+import { findBlocked, requireBlocked } from '../../catalogue/settings/blocked.ts';
 import { readCommittedAuthors } from '../../catalogue/lists/authors.ts';
-import { type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
+import { findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { findBlockedIn } from '../../check/check.ts';
 import { RateLimit } from '../../http/limits.ts';
 import { refuseCrossSite } from '../../http/request.ts';
@@ -17,7 +17,7 @@ import { createPostingCode } from './posting-code.ts';
 import { Fact, ActionLink, BackLink, CopyButton, PostButton } from '../../site/page/elements.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
-import { BlockedNotice } from '../page/message-page.tsx';
+import { BlockedNotice } from '../page/elements.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
 
 /**
@@ -30,108 +30,115 @@ export function addTokenRoutes(
 ): void {
   const presses = new RateLimit('token-presses', 10);
 
-  /** Determines the state of the page from the session and the bot's authors. */
-  const stateOf = async (ctx: Context, bot: IndexedBot, pressed: boolean): Promise<TokenPageState> => {
-    const { id } = bot;
-    if (login === null || login.disabledReason !== null)
-      return { kind: 'no-login', disabledReason: login?.disabledReason ?? null };
-    const viewer = await viewerOf(ctx);
-    if (viewer === null) return { kind: 'visitor' };
-    const authors = await readCommittedAuthors(repositoryOpener, id);
-    if (!authors.includes(viewer.id)) return { kind: 'not-an-author', viewer };
-    const all = requireBlocked(blocked.current);
-    const ofBot = findBlockedIn(bot, all).filter(({ kind }) => kind === 'bot');
-    const [found] = [...ofBot, ...findBlocked(all, { authors: [viewer.id] })];
-    if (found) return { kind: 'blocked', viewer, blocked: found };
-    const info = await tokens.tokenInfo(id);
-    if (!isFresh(viewer, 'token')) return { kind: 'stale', viewer, info, pressed };
-    return { kind: 'author', viewer, info, done: null };
-  };
-  /** @param act the action of the button for an author; left out for opening the page */
+  /**
+   * Returns a handler that shows the page, for an author after the action of the button. A press that is not allowed is
+   * a 403, and so is opening the page as another account or as a blocked one.
+   * @param act left out for opening the page
+   */
   const createHandler =
-    (act?: (id: BotId, by: string, before: TokenInfo) => Promise<DoneChange>) =>
+    (act?: 'issueToken' | 'revokeToken') =>
     async (ctx: Context): Promise<void> => {
       const bot = findKnownBot(bots, ctx['params'].id ?? '');
       const { id, facts } = bot;
-      let state = await stateOf(ctx, bot, act !== undefined);
-      if (act && state.kind === 'author') {
-        presses.count(ctx, id, 'wait a minute before you press again');
-        const done = await act(id, `account ${state.viewer.id}`, state.info);
-        state = { ...state, done, info: await tokens.tokenInfo(id) };
+      const { t, text, href } = site.languages.of(ctx);
+      const path = `/bots/${id}/token`;
+      const logIn = href(`/login?to=${href(path)}`);
+      const show = (viewer: Viewer | null, part: VNode, status = act ? 403 : 200): void =>
+        sendOnce(ctx, { site, viewer }, <TokenPage {...{ id, part }} name={facts.name} />, status);
+
+      if (login === null || login.disabledReason !== null) {
+        const part = (
+          <Panel title={t('token.noLogin')}>
+            {login?.disabledReason && <EnglishSentence clause={login.disabledReason} />}
+            <p>{t('token.noLoginText')}</p>
+            <pre tabIndex={0} role="region" aria-label={text('token.command')}>
+              <code>botshelf token {id}</code>
+            </pre>
+          </Panel>
+        );
+        return show(null, part);
       }
-      const props = { bot: { id, name: facts.name }, provider: login?.provider ?? '', state };
-      const visit = { site, viewer: 'viewer' in state ? state.viewer : null };
-      sendOnce(ctx, visit, <TokenPage {...props} />, toStatus(state, ctx.method));
+      const { provider } = login;
+      const viewer = await viewerOf(ctx);
+      if (viewer === null) {
+        const part = (
+          <Panel title={t('token.visitor')}>
+            <p>{t('token.visitorText')}</p>
+            <ActionLink href={logIn}>{t('token.logIn', { provider })}</ActionLink>
+          </Panel>
+        );
+        return show(null, part);
+      }
+      const authors = await readCommittedAuthors(repositoryOpener, id);
+      if (!authors.includes(viewer.id)) {
+        const part = (
+          <Panel title={t('token.notAnAuthor')}>
+            <p>{t('token.notAnAuthorText', { name: viewer.name, id: viewer.id, bot: facts.name })}</p>
+            <ActionLink href={`${logIn}&account=other`}>{t('token.otherAccount')}</ActionLink>
+          </Panel>
+        );
+        return show(viewer, part, 403);
+      }
+      const all = requireBlocked(blocked.current);
+      const ofBot = findBlockedIn(bot, all).filter(({ kind }) => kind === 'bot');
+      const [found] = [...ofBot, ...findBlocked(all, { authors: [viewer.id] })];
+      if (found) return show(viewer, <BlockedNotice blocked={found} />, 403);
+      const before = await tokens.tokenInfo(id);
+      if (!isFresh(viewer, 'token')) {
+        const part = (
+          <Panel title={t('token.current')}>
+            {act && <Notice bad text={t('token.nothingDone')} />}
+            <Info info={before} />
+            <p>{t('token.stale', { provider })}</p>
+            <ActionLink href={logIn}>{t('login.again')}</ActionLink>
+          </Panel>
+        );
+        return show(viewer, part);
+      }
+      if (act) presses.count(ctx, id, 'wait a minute before you press again');
+      const done = act && (await tokens[act](id, `account ${viewer.id}`));
+      const info = done ? await tokens.tokenInfo(id) : before;
+      const part = (
+        <>
+          {done && <DoneNotice result={done.result} isReplaced={before.issuedAt !== undefined} />}
+          {done?.shared === false && <Notice bad text={t('token.notShared')} />}
+          <Panel title={t('token.current')}>
+            <Info info={info} />
+            <Buttons path={path} info={info} />
+          </Panel>
+        </>
+      );
+      show(viewer, part, 200);
     };
-  const issue = createHandler(async (id, by, { issuedAt }) => {
-    const { result, shared } = await tokens.issueToken(id, by);
-    return { issued: result, replaced: issuedAt !== undefined, shared };
-  });
-  const revoke = createHandler(async (id, by) => {
-    const { result, shared } = await tokens.revokeToken(id, by);
-    return { revoked: result, shared };
-  });
   const ownPagesOnly = refuseCrossSite(site.baseUrl);
   router.get('/bots/:id/token', createHandler());
-  router.post('/bots/:id/token', ownPagesOnly, issue);
-  router.post('/bots/:id/token/revoke', ownPagesOnly, revoke);
+  router.post('/bots/:id/token', ownPagesOnly, createHandler('issueToken'));
+  router.post('/bots/:id/token/revoke', ownPagesOnly, createHandler('revokeToken'));
 }
 
-/** Returns 403 for any press that is not allowed. Opening the page is 403 only for another account, and for blocked ones. */
-function toStatus({ kind }: TokenPageState, method: string): number {
-  if (kind === 'author') return 200;
-  return kind === 'not-an-author' || kind === 'blocked' || method === 'POST' ? 403 : 200;
-}
-
-/** The state of the token page, by viewer. */
-type TokenPageState =
-  /** The service has no login. */
-  | { readonly kind: 'no-login'; readonly disabledReason: string | null }
-  | { readonly kind: 'visitor' }
-  /** A logged-in account that is not an author of the bot. */
-  | { readonly kind: 'not-an-author'; readonly viewer: Viewer }
-  /** An author who is blocked, or whose bot is blocked. */
-  | { readonly kind: 'blocked'; readonly viewer: Viewer; readonly blocked: BlockedName }
-  /** An author whose login is too old for the buttons, and whether one was pressed. */
-  | { readonly kind: 'stale'; readonly viewer: Viewer; readonly info: TokenInfo; readonly pressed: boolean }
-  /** An author, and the result of the pressed button; null if the page was only opened. */
-  | Readonly<{ kind: 'author'; viewer: Viewer; info: TokenInfo; done: DoneChange | null }>;
-
-/** An issued token and whether it replaced another, or whether a token was revoked. */
-type DoneChange = ({ readonly issued: Token; readonly replaced: boolean } | { readonly revoked: boolean }) & {
-  /** Whether the change was pushed, so that other servers receive it. */
-  readonly shared: boolean;
-};
-
-interface TokenPageProps {
-  readonly bot: { readonly id: BotId; readonly name: string };
-  /** The provider's display name; empty if the service has no login. */
-  readonly provider: string;
-  readonly state: TokenPageState;
-}
-
-function TokenPage(props: TokenPageProps): VNode {
-  const { bot } = props;
+/** The page of a bot's token. @param props.part what the viewer may see and do */
+function TokenPage(props: { readonly id: BotId; readonly name: string; readonly part: VNode }): VNode {
+  const { id, name, part } = props;
   const { site } = useVisit();
   const { t, text } = useLanguage();
   return (
     <Layout
-      title={text('token.title', { bot: bot.name })}
+      title={text('token.title', { bot: name })}
       script="copyScript"
       head={
         <>
-          <BackLink path={`/bots/${bot.id}`} name={bot.name} />
-          <h1>{t('token.title', { bot: bot.name })}</h1>
+          <BackLink path={`/bots/${id}`} name={name} />
+          <h1>{t('token.title', { bot: name })}</h1>
           <p class="whole">{t('token.introduction')}</p>
         </>
       }
     >
       <div class="narrow token-page">
-        <Part {...props} />
+        {part}
         <section class="stack" aria-labelledby="post">
           <h2 id="post">{t('token.use')}</h2>
           <p>{t('token.useText')}</p>
-          {createPostingCode(site.baseUrl, bot.id).map(({ title, code }, number) => (
+          {createPostingCode(site.baseUrl, id).map(({ title, code }, number) => (
             <details key={title} class="sample" open={number === 0}>
               <summary>{title}</summary>
               <pre tabIndex={0} role="region" aria-label={title}>
@@ -143,62 +150,6 @@ function TokenPage(props: TokenPageProps): VNode {
       </div>
     </Layout>
   );
-}
-
-function Part({ bot, provider, state }: TokenPageProps): VNode {
-  const { t, text, href } = useLanguage();
-  const path = `/bots/${bot.id}/token`;
-  const logIn = href(`/login?to=${href(path)}`);
-  switch (state.kind) {
-    case 'no-login':
-      return (
-        <Panel title={t('token.noLogin')}>
-          {state.disabledReason !== null && <EnglishSentence clause={state.disabledReason} />}
-          <p>{t('token.noLoginText')}</p>
-          <pre tabIndex={0} role="region" aria-label={text('token.command')}>
-            <code>botshelf token {bot.id}</code>
-          </pre>
-        </Panel>
-      );
-    case 'visitor':
-      return (
-        <Panel title={t('token.visitor')}>
-          <p>{t('token.visitorText')}</p>
-          <ActionLink href={logIn}>{t('token.logIn', { provider })}</ActionLink>
-        </Panel>
-      );
-    case 'not-an-author':
-      return (
-        <Panel title={t('token.notAnAuthor')}>
-          <p>{t('token.notAnAuthorText', { name: state.viewer.name, id: state.viewer.id, bot: bot.name })}</p>
-          <ActionLink href={`${logIn}&account=other`}>{t('token.otherAccount')}</ActionLink>
-        </Panel>
-      );
-    case 'blocked':
-      return <BlockedNotice blocked={state.blocked} />;
-    case 'stale':
-      return (
-        <Panel title={t('token.current')}>
-          {state.pressed && <Notice bad text={t('token.nothingDone')} />}
-          <Info info={state.info} />
-          <p>{t('token.stale', { provider })}</p>
-          <ActionLink href={logIn}>{t('login.again')}</ActionLink>
-        </Panel>
-      );
-    case 'author':
-      return (
-        <>
-          {state.done && <DoneNotice done={state.done} />}
-          {state.done?.shared === false && <Notice bad text={t('token.notShared')} />}
-          <Panel title={t('token.current')}>
-            <Info info={state.info} />
-            <Buttons path={path} info={state.info} />
-          </Panel>
-        </>
-      );
-    default:
-      return state satisfies never;
-  }
 }
 
 function Panel({ title, children }: RenderableProps<{ readonly title: ComponentChildren }>): VNode {
@@ -253,14 +204,17 @@ function Buttons({ path, info }: { readonly path: string; readonly info: TokenIn
   );
 }
 
-function DoneNotice({ done }: { readonly done: DoneChange }): VNode {
+/** The issued token, or whether a token was revoked. @param props.isReplaced whether there was a token before */
+function DoneNotice(props: { readonly result: Token | boolean; readonly isReplaced: boolean }): VNode {
+  const { result, isReplaced } = props;
   const { t } = useLanguage();
-  if ('revoked' in done) return <Notice text={t(done.revoked ? 'token.revoked' : 'token.nothingToRevoke')} />;
+  if (typeof result === 'boolean')
+    return <Notice text={t(result ? 'token.revoked' : 'token.nothingToRevoke')} />;
   return (
     <section class="notice stack" aria-labelledby="new-token">
       <h2 id="new-token">{t('token.new')}</h2>
       <p>
-        {t('token.newText')} {done.replaced && t('token.replaced')}
+        {t('token.newText')} {isReplaced && t('token.replaced')}
       </p>
       <label for="token">{t('token.field')}</label>
       <div class="copy">
@@ -271,7 +225,7 @@ function DoneNotice({ done }: { readonly done: DoneChange }): VNode {
           autofocus
           spellcheck={false}
           autocomplete="off"
-          value={done.issued}
+          value={result}
         />
         <CopyButton of="token" />
       </div>

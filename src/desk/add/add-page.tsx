@@ -6,7 +6,6 @@ import { ChangedFields, type ChangedFieldsProps } from '../../site/changes/chang
 import type { MessageKey } from '../../site/language/messages.tsx';
 import { Shelves } from '../../site/front/shelf-tile.tsx';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
-import { Step } from '../page/conversation.tsx';
 import { CopyButton, FaultItems } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import {
@@ -18,18 +17,10 @@ import {
   listSteps,
 } from './fields.ts';
 import { Layout } from '../../site/page/layout.tsx';
-import { BlockedNotice } from '../page/message-page.tsx';
 import { adviceOf, listAuthors } from './advice.tsx';
-import { Checklist } from '../page/checklist.tsx';
 import { type Form, type FormFile, type FormImage, type FieldFault, lacksAuthor } from './forms.ts';
 import { type FormShelf, shelfField, ShelfField } from './shelf.tsx';
-import { Preview, type PreviewProps } from '../page/preview.tsx';
-
-/** A message of the interface about the result of a form. */
-interface FormMessage {
-  readonly key: MessageKey;
-  readonly values?: Readonly<Record<string, string | number>>;
-}
+import { BlockedNotice, Checklist, Preview, type PreviewProps, Step } from '../page/elements.tsx';
 
 /** A form with its values and the result of sending it. */
 export interface FilledForm {
@@ -49,7 +40,8 @@ export interface FilledForm {
   readonly isTyped: boolean;
   /** Whether the form was sent, so that its errors are shown. */
   readonly isSent: boolean;
-  readonly message: FormMessage | null;
+  /** The result of sending it. */
+  readonly message: { readonly key: MessageKey; readonly values?: FieldFault['values'] } | null;
 }
 
 interface AddPageProps extends PreviewProps, FilledForm {
@@ -112,7 +104,7 @@ export function AddPage(props: AddPageProps): VNode {
         {answer && (
           <section class="notice warn" aria-labelledby="answer">
             <h2 id="answer">{t(`proposal.${answer.state}`)}</h2>
-            <Step step={answer} at={answer.at} />
+            <Step step={answer} />
           </section>
         )}
         {message && !viewer?.blocked && (
@@ -266,13 +258,10 @@ function Groups(props: AddPageProps & { readonly groups: FieldGroups }): VNode {
     <>
       {groups.map((group) => (
         <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
-          {group.map((field) =>
-            field.name === 'authors' && isNewBot ? (
-              <Authors key={field.name} field={field} {...props} />
-            ) : (
-              <LabelledField key={field.name} field={field} {...props} />
-            ),
-          )}
+          {group.map((field) => {
+            const View = field.name === 'authors' && isNewBot ? Authors : LabelledField;
+            return <View key={field.name} field={field} {...props} />;
+          })}
         </div>
       ))}
     </>
@@ -548,10 +537,11 @@ function FaultText({ fault: { key, values = {}, path } }: { readonly fault: Fiel
 
 function Control(props: FieldProps & { readonly fault: FieldFault | undefined }): VNode {
   const { text: inLanguage, categories, categoryName, languageName } = useLanguage();
-  const { name, hint, kind, placeholder } = props.field;
-  const { languages } = props.form;
+  const { name, hint, kind } = props.field;
+  const { languages, action } = props.form;
   const text = props.texts[name] ?? '';
-  if (kind === 'bots' && props.shelf) return <ShelfField shelf={props.shelf} action={props.form.action} />;
+  if (kind === 'bots' && props.shelf)
+    return <ShelfField {...props.shelf} find={props.find} action={action} />;
   const common = {
     id: name,
     name,
@@ -591,7 +581,7 @@ function Control(props: FieldProps & { readonly fault: FieldFault | undefined })
           type="text"
           dir="auto"
           value={text.replaceAll('\n', ' ')}
-          placeholder={placeholder}
+          placeholder={kind === 'link' ? 'https://' : undefined}
           autocomplete="off"
         />
       );

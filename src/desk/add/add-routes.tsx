@@ -29,7 +29,7 @@ import type { MessageKey } from '../../site/language/messages.tsx';
 import { toSharedPath, withParameter } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import type { Site } from '../../site/page/page-context.tsx';
-import { sendLogInPage } from '../page/message-page.tsx';
+import { sendLogInPage } from '../page/elements.tsx';
 import {
   type FieldName,
   type FieldTexts,
@@ -48,7 +48,8 @@ import {
   type FormFile,
   type FormImage,
   createPreview,
-  listForms,
+  formHeads,
+  languageParameters,
   lacksAuthor,
   listImages,
   makeFile,
@@ -64,7 +65,8 @@ import type { DeskParts, ProposalParts } from '../page/desk-parts.ts';
  */
 export function addAddRoutes(router: Router, parts: DeskParts): void {
   const { site, viewerOf, proposals, drafts } = parts;
-  for (const { kind, mode, path, parameter } of listForms()) {
+  for (const head of formHeads) {
+    const { kind, mode, path } = head;
     /** Calls a handler with the form, or asks the person to log in if the form requires it. */
     const withForm =
       (handle: (ctx: Context, filled: FilledForm) => Promise<void>) =>
@@ -73,9 +75,9 @@ export function addAddRoutes(router: Router, parts: DeskParts): void {
         if (kind === 'profile' && viewer === null) return sendLogInPage(ctx, site, path, 'myBots.visitor');
         const query = parseQuery(ctx);
         const { id, name } = ctx['params'];
-        const form = createForm(parts, kind, mode, {
+        const form = createForm(parts, head, {
           subject: String((kind === 'profile' ? viewer?.id : (id ?? name)) ?? ''),
-          language: parameter === undefined ? null : query.get(parameter),
+          language: kind === 'profile' ? null : query.get(languageParameters[mode]),
           viewer,
           messages: site.languages.of(ctx),
         });
@@ -122,16 +124,9 @@ function withLaterAuthor(form: Form): Form {
 /** Fills in a form from the viewer's proposal that the address names, or from the file. */
 async function fillInForm(ctx: Context, parts: DeskParts, form: Form): Promise<FilledForm> {
   const { proposals, viewerOf } = parts;
-  const asListed = {
-    note: '',
-    find: '',
-    conflicts: new Map(),
-    answer: null,
-    isTyped: false,
-    isSent: false,
-    message: null,
-  };
-  const filled: FilledForm = { form, texts: form.texts, base: form.base, ...asListed };
+  const { texts: listed, base } = form;
+  const untouched = { note: '', find: '', conflicts: new Map(), answer: null, message: null };
+  const filled: FilledForm = { form, texts: listed, base, ...untouched, isTyped: false, isSent: false };
   const path = parseQuery(ctx).get(proposalParameter) ?? '';
   const subject = findSubject(path);
   const viewer = subject && (await viewerOf(ctx));
@@ -181,7 +176,7 @@ const draftParameter = 'draft';
 
 /** Sends a form to the reviewers. On failure, shows it again with the reason; without a login, asks for one first. */
 async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): Promise<void> {
-  const { site, authors, proposals, drafts, viewerOf } = parts;
+  const { site, authors, proposals, drafts, login, viewerOf } = parts;
   const { form, texts, base, note } = filled;
   const refuse = async (status: number, key: MessageKey, values = {}): Promise<void> => {
     if ([429, 503].includes(status)) ctx.set('Retry-After', '600');
@@ -204,7 +199,7 @@ async function propose(ctx: Context, parts: ProposalParts, filled: FilledForm): 
       return sendLogInPage(ctx, site, withParameter(form.action, draftParameter, draft), 'proposal.logIn');
     }
     const pages = new Map([[path, file.text]]);
-    const accountCreatedAt = proposer.createdAt;
+    const accountCreatedAt = login?.findCreation(proposer.id);
     const isAuthor = (await authors.find(proposer.id)).bots.length > 0;
     const sent = { subject, proposer, pages, note, accountCreatedAt, isAuthor };
     const { proposal, shared } = await proposals.send(sent);
@@ -255,12 +250,11 @@ function parseForm(fields: URLSearchParams, opened: FilledForm, isOtherLanguage 
     texts[moved] = '';
   }
   const complete = completeNewBot(opened.form, withSchemes(groups, texts));
-  const note = (fields.get('note') ?? '').replace(/\r\n?/g, '\n').trim();
   return {
     ...opened,
     texts: complete,
     base: fields.get('base') ?? '',
-    note,
+    note: (fields.get('note') ?? '').trim(),
     find: fields.get('find') ?? '',
     isTyped: true,
     isSent: moved === null && ((step === null && !isOtherLanguage) || fields.get(sentField) !== null),
@@ -311,21 +305,9 @@ async function show(ctx: Context, parts: DeskParts, filled: FilledForm, status =
   const shelf = form.groups.flat().some(({ kind }) => kind === 'bots')
     ? await fillShelf(parts, texts, filled.find, { wanted, client: ctx.ip })
     : undefined;
-  const medianWaitMs = proposals?.list.medianWaitMs();
-  const props = {
-    ...filled,
-    file,
-    page: file.page,
-    images,
-    preview,
-    shelf,
-    html,
-    policy,
-    medianWaitMs,
-    findings,
-    changes,
-  };
-  sendOnce(ctx, { site, viewer }, <AddPage {...props} />, status);
+  const outcome = { file, page: file.page, images, preview, shelf, html, findings, changes };
+  const review = { policy, medianWaitMs: proposals?.list.medianWaitMs() };
+  sendOnce(ctx, { site, viewer }, <AddPage {...filled} {...outcome} {...review} />, status);
 }
 
 /** Compares the file of a form with the file that it changes. */

@@ -20,7 +20,6 @@ export interface FormField {
   readonly fault: Extract<MessageKey, `fault.${string}`>;
   readonly hint?: Extract<MessageKey, `hint.${string}`>;
   readonly required?: boolean;
-  readonly placeholder?: string;
   /** The key of the front matter that contains the field; left out for a top-level field. */
   readonly parent?: string;
   /** The key of the field, if it is not its name. An empty field is left out of the front matter. */
@@ -36,7 +35,7 @@ export type FieldName = MessageKey extends infer Key
 /** The text of each field as sent. A checkbox that is off is missing. */
 export type FieldTexts = Readonly<Partial<Record<FieldName, string>>>;
 
-const link = { kind: 'link', fault: 'fault.link', placeholder: 'https://' } as const;
+const link = { kind: 'link', fault: 'fault.link' } as const;
 const repository = { kind: 'text', fault: 'fault.repository', parent: 'codehost' } as const;
 const toggle = { kind: 'switch', fault: 'fault.file' } as const;
 
@@ -118,7 +117,7 @@ export function findPlace({ name, kind, parent, key = name }: FormField): readon
 }
 
 /** A value of the front matter that a field can edit. */
-export type FieldValue = string | null | boolean | readonly string[];
+type FieldValue = string | null | boolean | readonly string[];
 
 /** Parses the text of a field. An empty optional field becomes null. */
 export function parseValue({ name, kind, required = false }: FormField, texts: FieldTexts): FieldValue {
@@ -130,9 +129,10 @@ export function parseValue({ name, kind, required = false }: FormField, texts: F
     case 'bots':
       return splitWords(text);
     case 'links':
-      return splitLinks(text).map(toLink);
+      return split(text, linkEnds).map(toLink);
+    // A prefix may end with a space.
     case 'lines':
-      return splitLines(text);
+      return split(text.trimStart(), /[\n\r]\s*/);
     case 'page':
       return trimMarkdown(text);
     case 'link':
@@ -182,22 +182,16 @@ function toLink(text: string): string {
   return /^[^\s/:@.]+(?:\.[^\s/:@.]+)+(?::\d+)?(?:[/?#]|$)/.test(text) ? `https://${text}` : text;
 }
 
-/** Splits a text into lines. Keeps a space at the end of a line, because a prefix may end with one. */
-function splitLines(text: string): string[] {
-  const lines = text.trimStart().split(/[\n\r]\s*/, maxEntries);
-  return lines.filter((line) => line !== '');
-}
-
-/** Splits a text into links. Links may contain commas: a comma separates links only before a blank or the next `https://`. */
-function splitLinks(text: string): string[] {
-  const links = text.split(/,?(?:\s+|$)|,(?=https?:\/\/)/i, maxEntries);
-  return links.filter((link) => link !== '');
-}
-
 /** Splits a text into words, separated by commas or blanks. There may be more than a list allows. */
 export function splitWords(text: string): string[] {
-  const words = text.split(/[\s,]+/, maxEntries);
-  return words.filter((word) => word !== '');
+  return split(text, /[\s,]+/);
+}
+
+/** Links may contain commas: a comma separates links only before a blank or the next `https://`. */
+const linkEnds = /,?(?:\s+|$)|,(?=https?:\/\/)/i;
+
+function split(text: string, ends: RegExp): string[] {
+  return text.split(ends, maxEntries).filter((part) => part !== '');
 }
 
 /** Above the maximum of every list, so the schema still reports that a list is too long. */

@@ -4,7 +4,7 @@ import type { BotRecord } from '../../../schemas/types.ts';
 import { toAsciiAddress } from '../../bot/address.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { assembleRecord, type FilledMainPage, listElement, noCachedImages } from '../../bot/record.ts';
-import type { PreviewProps } from '../page/preview.tsx';
+import type { PreviewProps } from '../page/elements.tsx';
 import { english, type Locale, toCanonicalLocale, findLanguages } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import { validate } from '../../bot/validate.ts';
@@ -64,23 +64,34 @@ export interface FormRequest {
   readonly messages: Pick<PageLanguage, 'locale' | 'languageName' | 'wanted'>;
 }
 
-const kinds = ['bot', 'collection', 'profile'] as const;
-const modes = ['add', 'edit', 'translate'] as const;
-
-type FileKindName = (typeof kinds)[number];
-type FormMode = (typeof modes)[number];
-
-/** The path and the title of a form. */
-interface FormHead {
+/** A form: the kind of its file, its path and its title. */
+export interface FormHead extends Pick<Form, 'kind' | 'mode' | 'title'> {
   readonly path: string;
-  /** The parameter with the language of the file to edit or translate, if there is a choice. */
-  readonly parameter?: string;
-  readonly title: MessageKey;
 }
+
+const editProfile: FormHead = {
+  kind: 'profile',
+  mode: 'edit',
+  path: profileFormPath,
+  title: 'profile.title',
+};
+
+/** All forms. */
+export const formHeads: readonly FormHead[] = [
+  { kind: 'bot', mode: 'add', path: '/add', title: 'layout.add' },
+  { kind: 'bot', mode: 'edit', path: '/bots/:id/edit', title: 'edit.title' },
+  { kind: 'bot', mode: 'translate', path: '/bots/:id/translate', title: 'translate.title' },
+  { kind: 'collection', mode: 'add', path: '/add/collection', title: 'collection.add' },
+  { kind: 'collection', mode: 'edit', path: '/collections/:name/edit', title: 'edit.title' },
+  { kind: 'collection', mode: 'translate', path: '/collections/:name/translate', title: 'translate.title' },
+  editProfile,
+];
+
+/** The parameters with the language of the file to edit or translate; that of the main file without them. */
+export const languageParameters = { add: 'language', edit: 'language', translate: 'from' } as const;
 
 /** A kind of file that forms can create and change. */
 interface FileKind {
-  readonly forms: Readonly<Partial<Record<FormMode, FormHead>>> & { readonly edit: FormHead };
   /** The field that identifies the subject of a file. */
   readonly key: 'id' | 'collection';
   /** The schema of the main file's front matter. */
@@ -110,13 +121,8 @@ interface FormSubject {
   readonly texts?: FieldTexts;
 }
 
-const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
+const fileKinds: Readonly<Record<Form['kind'], FileKind>> = {
   bot: {
-    forms: {
-      add: { path: '/add', title: 'layout.add' },
-      edit: { path: '/bots/:id/edit', parameter: 'language', title: 'edit.title' },
-      translate: { path: '/bots/:id/translate', parameter: 'from', title: 'translate.title' },
-    },
     key: 'id',
     schema: 'main-page',
     mainFields: (isNew) => (isNew ? newBotFields : mainFields),
@@ -139,11 +145,6 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
     },
   },
   collection: {
-    forms: {
-      add: { path: '/add/collection', title: 'collection.add' },
-      edit: { path: '/collections/:name/edit', parameter: 'language', title: 'edit.title' },
-      translate: { path: '/collections/:name/translate', title: 'translate.title' },
-    },
     key: 'collection',
     schema: 'collection',
     mainFields: (isNew) => [...(isNew ? listGroups('collection locale') : []), ...collectionFields],
@@ -166,7 +167,6 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
     },
   },
   profile: {
-    forms: { edit: { path: profileFormPath, title: 'profile.title' } },
     key: 'id',
     schema: 'profile',
     mainFields: (_isNew, locale) => listProfileFields(locale),
@@ -180,20 +180,10 @@ const fileKinds: Readonly<Record<FileKindName, FileKind>> = {
   },
 };
 
-/** Returns the heads of all forms. */
-export function listForms(): (FormHead & Pick<Form, 'kind' | 'mode'>)[] {
-  return kinds.flatMap((kind) =>
-    modes.flatMap((mode) => {
-      const head = fileKinds[kind].forms[mode];
-      return head === undefined ? [] : [{ kind, mode, ...head }];
-    }),
-  );
-}
-
 /** A form that creates or changes a file of the catalogue. */
 export interface Form extends Pick<FormSubject, 'listed' | 'owners' | 'locales'> {
-  readonly kind: FileKindName;
-  readonly mode: FormMode;
+  readonly kind: 'bot' | 'collection' | 'profile';
+  readonly mode: 'add' | 'edit' | 'translate';
   /** The path to which the form is sent. */
   readonly action: string;
   readonly groups: FieldGroups;
@@ -218,12 +208,8 @@ export interface Form extends Pick<FormSubject, 'listed' | 'owners' | 'locales'>
  * @throws {BotshelfError} malformed-id, unknown-bot
  * @throws {ProblemError} not-found
  */
-export function createForm(
-  parts: FormParts,
-  kind: FileKindName,
-  asked: FormMode,
-  request: FormRequest,
-): Form {
+export function createForm(parts: FormParts, head: FormHead, request: FormRequest): Form {
+  const { kind, mode: asked } = head;
   const row = fileKinds[kind];
   const { subject, language } = request;
   const { listed, owners, locales, ...found } = row.find(parts, request);
@@ -247,7 +233,6 @@ export function createForm(
     throw new ProblemError('not-found', `the file of this ${kind} cannot be read: edit it in the repository`);
   const { source = '---\n{}\n---\n' } = mode === 'edit' ? { source: text } : found;
   const { languages, proposed } = offerLanguages(parts.site.settings, request, locales);
-  const head = row.forms[asked] ?? row.forms.edit;
   return {
     kind,
     mode,
@@ -267,9 +252,9 @@ export function createForm(
   };
 }
 
-function toFormPath({ path, parameter }: FormHead, subject: string, locale: string | undefined): string {
+function toFormPath({ path, mode }: FormHead, subject: string, locale: string | undefined): string {
   const own = path.replace(/:\w+/, subject);
-  return parameter && locale ? withParameter(own, parameter, locale) : own;
+  return locale ? withParameter(own, languageParameters[mode], locale) : own;
 }
 
 /**
@@ -278,9 +263,9 @@ function toFormPath({ path, parameter }: FormHead, subject: string, locale: stri
  */
 export function toEditAgainPath(path: string, before: FileTexts, botVersion?: string): string {
   const { kind, subject, locale } = parseFilePath(path);
-  const { forms } = fileKinds[kind];
   const isThere = before.has(path);
-  const head = (isThere ? undefined : before.size === 0 ? forms.add : forms.translate) ?? forms.edit;
+  const mode = isThere ? 'edit' : before.size === 0 ? 'add' : 'translate';
+  const head = formHeads.find((one) => one.kind === kind && one.mode === mode) ?? editProfile;
   const form = toFormPath(head, subject, isThere ? locale : undefined);
   const again = withParameter(form, proposalParameter, path);
   return botVersion === undefined ? again : withParameter(again, botVersionParameter, botVersion);
@@ -298,10 +283,10 @@ export function readPlaceTexts(path: string): FieldTexts {
   return { [fileKinds[kind].key]: subject, ...(locale !== undefined && { locale }) };
 }
 
-function parseFilePath(path: string): { kind: FileKindName; subject: string; locale: string | undefined } {
+function parseFilePath(path: string): { kind: Form['kind']; subject: string; locale: string | undefined } {
   const about = findSubject(path) ?? '';
   const [, kind = 'bot', subject = about] = /^(profile|collection)-(.+)$/.exec(about) ?? [];
-  return { kind: kind as FileKindName, subject, locale: /\.([^.]+)\.md$/.exec(path)?.[1] };
+  return { kind: kind as Form['kind'], subject, locale: /\.([^.]+)\.md$/.exec(path)?.[1] };
 }
 
 /** The file of a form, in canonical form. */

@@ -13,6 +13,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
+import { MessagePage } from '../page/elements.tsx';
 
 /**
  * Adds the form for reporting a bot, for everybody, without an account. A report is stored and sent as a notification.
@@ -26,100 +27,91 @@ export function addReportRoutes(router: Router, { site, bots, viewerOf, reports,
     const { id, facts } = findKnownBot(bots, String(ctx['params'].id));
     return { id, name: withoutBidiControls(facts.name) };
   };
-  const show = async (ctx: Context, props: ReportPageProps): Promise<void> => {
-    const status = props.state === 'lacks-text' ? 422 : 200;
-    sendOnce(ctx, { site, viewer: await viewerOf(ctx) }, <ReportPage {...props} />, status);
-  };
-  router.get('/bots/:id/report', async (ctx) => await show(ctx, { bot: findBot(ctx), state: 'empty' }));
+  const show = async (ctx: Context, page: VNode, status = 200): Promise<void> =>
+    sendOnce(ctx, { site, viewer: await viewerOf(ctx) }, page, status);
+  router.get('/bots/:id/report', async (ctx) => await show(ctx, <ReportPage bot={findBot(ctx)} />));
   router.post('/bots/:id/report', refuseCrossSite(site.baseUrl), async (ctx) => {
     const bot = findBot(ctx);
     const fields = await readFields(ctx, 'shorten the text');
     const reason = reportReasons.find((one) => one === fields.get('reason'));
-    // A browser counts a line end as one character, and sends two.
-    const text = (fields.get('text') ?? '').replaceAll('\r\n', '\n').trim();
+    const text = (fields.get('text') ?? '').trim();
     // A browser never sends these.
     if (reason === undefined || text.length > maxReportLength)
       throw new ProblemError('bad-request', `choose a reason, and ${maxReportLength} characters at most`);
-    if (reason === 'other' && text === '') return await show(ctx, { bot, state: 'lacks-text' });
+    if (reason === 'other' && text === '') return await show(ctx, <ReportPage bot={bot} needsText />, 422);
     limit.countClient(ctx, 'wait a minute before the next report');
+    const { locale, t, href } = site.languages.of(ctx);
     if (!fields.get(trapField)) {
-      const { locale } = site.languages.of(ctx);
       const report = await reports.add({ bot: bot.id, reason, text, locale }, ctx.ip);
       const title = `Report about ${bot.name} (${bot.id}): ${reason}`;
       const url = `${site.baseUrl}/bots/${bot.id}`;
       if (report) notify({ kind: 'report', title, text, url, at: report.at });
     }
-    await show(ctx, { bot, state: 'sent' });
+    const page = (
+      <MessagePage title="report.thanks" to={href(`/bots/${bot.id}`)} action="proposal.seePage">
+        <p>{t('report.sent')}</p>
+      </MessagePage>
+    );
+    await show(ctx, page);
   });
 }
 
 interface ReportPageProps {
   readonly bot: { readonly id: BotId; readonly name: string };
-  /** The state of the form: empty, without the text that its reason requires, or sent. */
-  readonly state: 'empty' | 'lacks-text' | 'sent';
+  /** Whether the form was sent without the text that its reason requires. */
+  readonly needsText?: boolean;
 }
 
 /** A field that is hidden from people, so only programs fill it in. */
 const trapField = 'subject';
 
-/** The form for reporting a bot to the maintainers, or the thanks for a report. */
-function ReportPage({ bot, state }: ReportPageProps): VNode {
+/** The form for reporting a bot to the maintainers. */
+function ReportPage({ bot, needsText = false }: ReportPageProps): VNode {
   const { t, text, href } = useLanguage();
-  const title = text('report.title', { bot: bot.name });
   return (
     <Layout
-      title={title}
+      title={text('report.title', { bot: bot.name })}
       isUnlisted
       head={
         <>
           <BackLink path={`/bots/${bot.id}`} name={bot.name} />
-          <h1>{state === 'sent' ? t('report.thanks') : t('report.title', { bot: bot.name })}</h1>
-          <p class="whole">{t(state === 'sent' ? 'report.sent' : 'report.introduction')}</p>
+          <h1>{t('report.title', { bot: bot.name })}</h1>
+          <p class="whole">{t('report.introduction')}</p>
         </>
       }
     >
-      <div class="narrow stack">
-        {state !== 'sent' && (
-          <form class="fields" method="post" action={href(`/bots/${bot.id}/report`)}>
-            {state === 'lacks-text' && (
-              <p class="notice bad" role="alert">
-                {t('report.noText')}
-              </p>
-            )}
-            <div class="field">
-              <label for="reason">{t('report.reason')}</label>
-              <select id="reason" name="reason" required>
-                <option value="">{text('add.choose')}</option>
-                {reportReasons.map((reason) => (
-                  <option key={reason} value={reason} selected={state === 'lacks-text' && reason === 'other'}>
-                    {text(`report.reason.${reason}`)}
-                  </option>
-                ))}
-              </select>
-            </div>
-            <div class="field">
-              <label for="text">{t('report.text')}</label>
-              <textarea
-                id="text"
-                name="text"
-                dir="auto"
-                maxLength={maxReportLength}
-                aria-describedby="hint"
-              />
-              <p class="hint" id="hint">
-                {t('report.hint', { max: maxReportLength })}
-              </p>
-            </div>
-            <p hidden>
-              <label for={trapField}>{t('report.leaveEmpty')}</label>
-              <input id={trapField} name={trapField} tabIndex={-1} autocomplete="off" />
-            </p>
-            <p class="actions">
-              <button type="submit">{t('report.send')}</button>
-            </p>
-          </form>
+      <form class="narrow fields" method="post" action={href(`/bots/${bot.id}/report`)}>
+        {needsText && (
+          <p class="notice bad" role="alert">
+            {t('report.noText')}
+          </p>
         )}
-      </div>
+        <div class="field">
+          <label for="reason">{t('report.reason')}</label>
+          <select id="reason" name="reason" required>
+            <option value="">{text('add.choose')}</option>
+            {reportReasons.map((reason) => (
+              <option key={reason} value={reason} selected={needsText && reason === 'other'}>
+                {text(`report.reason.${reason}`)}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="field">
+          <label for="text">{t('report.text')}</label>
+          <textarea id="text" name="text" dir="auto" maxLength={maxReportLength} aria-describedby="hint" />
+          <p class="hint" id="hint">
+            {t('report.hint', { max: maxReportLength })}
+          </p>
+        </div>
+        <p hidden>
+          <label for={trapField}>{t('report.leaveEmpty')}</label>
+          <input id={trapField} name={trapField} tabIndex={-1} autocomplete="off" />
+        </p>
+        <p class="actions">
+          <button type="submit">{t('report.send')}</button>
+        </p>
+      </form>
     </Layout>
   );
 }

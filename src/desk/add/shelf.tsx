@@ -13,9 +13,7 @@ import { type FieldTexts, splitWords } from './fields.ts';
 
 /** The bots of a collection while its form is filled in. */
 export interface FormShelf {
-  /** The words to find a bot by. */
-  readonly find: string;
-  /** The bots that they find, without the chosen ones. */
+  /** The bots that the words find, without the chosen ones. */
   readonly found: readonly ShelfBot[];
   readonly chosen: readonly ShelfBot[];
   /** The collection as other pages show it. */
@@ -54,7 +52,6 @@ export async function fillShelf(
   const chosen = splitWords(ids);
   const listed = chosen.flatMap((id) => bots.get(id as BotId) ?? []);
   return {
-    find,
     found: found.filter(({ id }) => !chosen.includes(id)).map(({ id }) => toShelfBot(id)),
     chosen: chosen.map((id) => toShelfBot(id)),
     tile: { category: findMainCategory(listed), bots: listed.map(parseListElement), count: listed.length },
@@ -78,15 +75,15 @@ export function changeShelf(ids: readonly string[], sent: string): readonly stri
 }
 
 /** The field to find bots by their names, and the bots that are found and chosen, each with its buttons. */
-export function ShelfField(props: { readonly shelf: FormShelf; readonly action: string }): VNode {
-  const { find, found, chosen } = props.shelf;
+export function ShelfField(props: FormShelf & Record<'find' | 'action', string>): VNode {
+  const { find, found, chosen, action } = props;
   const { t, text, href, categoryName } = useLanguage();
   const toButton = (step: keyof typeof signs, bot?: ShelfBot, place?: number): VNode => (
     <button
       class={signs[step] ? 'small' : 'quiet'}
       name={shelfField}
       value={bot ? `${step} ${bot.id}` : step}
-      formAction={`${href(props.action)}#${place ? `place-${place}` : 'bots'}`}
+      formAction={`${href(action)}#${place ? `place-${place}` : 'bots'}`}
       aria-label={bot && `${text(`collection.${step}`)}: ${bot.bot ? bot.name : text('collection.gone')}`}
     >
       {signs[step] || t(`collection.${step}`)}

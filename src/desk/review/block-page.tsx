@@ -23,7 +23,7 @@ import { blockedPath, reviewPath, toBlockPath, withParameter } from '../../site/
 import { BackLink, NameLink } from '../../site/page/elements.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import { Layout } from '../../site/page/layout.tsx';
-import { MessagePage } from '../page/message-page.tsx';
+import { MessagePage } from '../page/elements.tsx';
 import type { ProposalParts } from '../page/desk-parts.ts';
 
 /** Responds to a request of a maintainer. */

@@ -4,8 +4,7 @@ import { isBot, isSentByBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
 import { useLanguage } from '../../site/page/page-context.tsx';
 import { blockedPath, editPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
-import { Step } from '../page/conversation.tsx';
-import { SubjectAvatar } from '../page/preview.tsx';
+import { Step, SubjectAvatar } from '../page/elements.tsx';
 import { NameLink, PostButton, Since } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { PageLinks, type PageLinksProps } from '../../site/page/paging.tsx';
@@ -25,11 +24,11 @@ import { findRisk, type Review } from './reviews.ts';
 
 /** The tabs of the review. */
 export const tabs = ['waiting', 'reports', 'attention', 'decided', 'blocked'] as const;
-export type Tab = (typeof tabs)[number];
+type Tab = (typeof tabs)[number];
 
 /** The kinds of proposals, which the queue can show alone. */
-export const reviewKinds = ['new', 'edit', 'translation'] as const satisfies readonly Review['kind'][];
-type ReviewKind = Review['kind'];
+export const reviewKinds = ['new', 'edit', 'translation'] as const;
+type ReviewKind = (typeof reviewKinds)[number];
 
 export interface QueueRow {
   readonly proposal: Proposal;
@@ -45,8 +44,7 @@ export interface QueueRow {
   readonly isFirst: boolean;
 }
 
-interface QueuePageProps
-  extends LastDecisionProps, VisitorReportListProps, Pick<PageLinksProps, 'page' | 'pages'> {
+interface QueuePageProps extends LastDecisionProps, Pick<PageLinksProps, 'page' | 'pages'> {
   readonly tab: Tab;
   /** The repository at the Git host if proposals are reviewed there; otherwise null. */
   readonly host: string | null;
@@ -59,7 +57,9 @@ interface QueuePageProps
   readonly rows: readonly QueueRow[];
   /** The median time to a decision, in milliseconds. */
   readonly median: number | undefined;
+  readonly reports: readonly VisitorReport[];
   readonly attention: Attention;
+  readonly bots: Pick<BotIndex, 'get'>;
   readonly blocked: BlockedListProps;
 }
 
@@ -158,39 +158,27 @@ function KindLinks({ kind: current, waiting, kindCounts }: QueuePageProps): VNod
 function Waiting(props: QueuePageProps): VNode {
   const { rows, bots, waiting } = props;
   const { t } = useLanguage();
-  if (rows.length === 0)
-    return (
-      <>
-        {waiting > 0 && <KindLinks {...props} />}
-        <p class="muted">{t('review.none')}</p>
-      </>
-    );
-  const heads = [
-    'review.head.bot',
-    'review.head.proposed',
-    'review.head.from',
-    'proposal.sent',
-    'review.head.lookAt',
-  ] as const;
+  const heads = (['bot', 'proposed', 'from', 'sent', 'lookAt'] as const).map((name) => (
+    <th key={name} scope="col" role="columnheader">
+      {t(name === 'sent' ? 'proposal.sent' : `review.head.${name}`)}
+    </th>
+  ));
   return (
     <>
-      <KindLinks {...props} />
-      <table class="rows" role="table">
-        <thead role="rowgroup">
-          <tr role="row">
-            {heads.map((name) => (
-              <th key={name} scope="col" role="columnheader">
-                {t(name)}
-              </th>
+      {waiting > 0 && <KindLinks {...props} />}
+      {rows.length === 0 && <p class="muted">{t('review.none')}</p>}
+      {rows.length > 0 && (
+        <table class="rows" role="table">
+          <thead role="rowgroup">
+            <tr role="row">{heads}</tr>
+          </thead>
+          <tbody role="rowgroup">
+            {rows.map((row) => (
+              <Row key={row.proposal.ref} {...row} bots={bots} />
             ))}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">
-          {rows.map((row) => (
-            <Row key={row.proposal.ref} {...row} bots={bots} />
-          ))}
-        </tbody>
-      </table>
+          </tbody>
+        </table>
+      )}
     </>
   );
 }
@@ -274,20 +262,15 @@ function Decided({ rows }: QueuePageProps): VNode {
       {rows.map(({ proposal, name }) => (
         <li key={proposal.ref}>
           <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} look="name" />
-          <Step step={proposal} at={proposal.at} />
+          <Step step={proposal} />
         </li>
       ))}
     </ol>
   );
 }
 
-interface VisitorReportListProps {
-  readonly reports: readonly VisitorReport[];
-  readonly bots: Pick<BotIndex, 'get'>;
-}
-
 /** The reports of visitors, each with the actions of a maintainer on its bot. */
-export function VisitorReportList({ reports, bots }: VisitorReportListProps): VNode {
+function VisitorReportList({ reports, bots }: QueuePageProps): VNode {
   const { t } = useLanguage();
   if (reports.length === 0) return <p class="muted">{t('report.none')}</p>;
   return (

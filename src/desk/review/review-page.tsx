@@ -1,17 +1,15 @@
 import type { ComponentChildren, RenderableProps, VNode } from 'preact';
 import type { BotRecord } from '../../../schemas/types.ts';
 import { defaultReasons } from '../../catalogue/settings/settings.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { canTakeBack, isBot, type Proposal } from '../../proposals/proposal.ts';
+import { canTakeBack, isBot, maxNoteLength, type Proposal } from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
-import { Preview, type PreviewProps } from '../page/preview.tsx';
 import { Ledge } from '../../site/front/card.tsx';
 import { ChangedFields, FieldName } from '../../site/changes/changed-fields.tsx';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { editPath, reviewPath, toReviewPath, toSourceAddress } from '../../site/page/addresses.ts';
-import { Conversation, formatReason, Step } from '../page/conversation.tsx';
-import { BackLink, Fact, LinkItem, NameLink, FaultItems } from '../../site/page/elements.tsx';
+import { Conversation, formatReason, Preview, type PreviewProps, Step } from '../page/elements.tsx';
+import { BackLink, Fact, NameLink, FaultItems } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { Layout } from '../../site/page/layout.tsx';
 import type { RelatedBots, Review } from './reviews.ts';
@@ -173,31 +171,30 @@ function Links({ bot: { invite, website, support, codehost } }: { readonly bot: 
 
 /** Similar bots, and other bots and proposals of the account. */
 function Related({ related, others }: ReviewPageProps): VNode {
-  const { t, href } = useLanguage();
-  const listBots = (bots: readonly IndexedBot[]): VNode[] =>
-    bots.map(({ id, facts }) => (
-      <LinkItem key={id} href={href(`/bots/${id}`)}>
-        {withoutBidiControls(facts.name)}
-      </LinkItem>
-    ));
+  const { t } = useLanguage();
+  const bots = (['similar', 'ofProposer'] as const).map((key) => {
+    const links = related[key].map(({ id, facts }) => <NameLink path={`/bots/${id}`} name={facts.name} />);
+    return [key, links] as const;
+  });
   const steps = others.map(({ proposal, name }) => (
-    <li key={proposal.ref}>
+    <>
       <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} />
-      <Step step={{ ...proposal, text: '' }} at={proposal.at} />
-    </li>
+      <Step step={{ ...proposal, text: '' }} />
+    </>
   ));
-  const lists = {
-    similar: listBots(related.similar),
-    ofProposer: listBots(related.ofProposer),
-    others: steps,
-  };
-  const shown = (['similar', 'ofProposer', 'others'] as const).filter((key) => lists[key].length > 0);
-  const panels = shown.map((key) => (
-    <section key={key} class="panel">
-      <h2>{t(`review.${key}`)}</h2>
-      <ul class="steps">{lists[key]}</ul>
-    </section>
-  ));
+  const panels = [...bots, ['others', steps] as const].map(
+    ([key, items]) =>
+      items.length > 0 && (
+        <section key={key} class="panel">
+          <h2>{t(`review.${key}`)}</h2>
+          <ul class="steps">
+            {items.map((item, i) => (
+              <li key={i}>{item}</li>
+            ))}
+          </ul>
+        </section>
+      ),
+  );
   return <>{panels}</>;
 }
 
@@ -305,7 +302,7 @@ export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
         )}
         <label>
           {t('review.text', { name: withoutBidiControls(proposal.proposer.name) })}
-          <textarea class="lines" name="text" maxLength={maxTextLength} required={!isDecline} dir="auto">
+          <textarea class="lines" name="text" maxLength={maxNoteLength} required={!isDecline} dir="auto">
             {sent?.text}
           </textarea>
         </label>
@@ -316,9 +313,6 @@ export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
     </details>
   );
 }
-
-/** UTF-16 units of a reviewer's text. */
-export const maxTextLength = 1000;
 
 /** Returns the kind of a proposal as a text of the interface. */
 export function describeKind(
@@ -354,7 +348,7 @@ export function LastDecision({ last }: LastDecisionProps): VNode | null {
       <p class="name">
         <NameLink path={toReviewPath(proposal.subject, proposal.proposer.id)} name={name} />
       </p>
-      <Step step={{ ...proposal, text: '' }} at={proposal.at} />
+      <Step step={{ ...proposal, text: '' }} />
       {!isShared && <p>{t('review.notShared')}</p>}
       {viewer && canTakeBack(proposal, viewer.id) && (
         <DecisionForm proposal={proposal}>
@@ -368,17 +362,14 @@ export function LastDecision({ last }: LastDecisionProps): VNode | null {
 }
 
 /** Explains how to undo an accepted proposal: the form of the bot, and commands for a clone. Empty for other decisions. */
-export function Undo({
-  proposal: { state, subject, commit },
-}: {
-  readonly proposal: Proposal;
-}): VNode | null {
+export function Undo({ proposal }: { readonly proposal: Proposal }): VNode | null {
   const { t, text, href } = useLanguage();
+  const { state, subject, commit } = proposal;
   if (state !== 'accepted') return null;
-  const lines = {
-    revert: commit === null ? null : `git revert ${commit}`,
-    remove: isBot(subject) ? `botshelf bots ${subject} --remove --reason "…" --yes` : null,
-  };
+  const commands = [
+    ['review.revert', commit !== null && `git revert ${commit}`],
+    ['review.remove', isBot(subject) && `botshelf bots ${subject} --remove --reason "…" --yes`],
+  ] as const;
   return (
     <>
       {isBot(subject) && (
@@ -386,13 +377,13 @@ export function Undo({
           <a href={href(editPath(subject))}>{t('bot.edit')}</a>
         </p>
       )}
-      {(['revert', 'remove'] as const).map(
-        (key) =>
-          lines[key] !== null && (
+      {commands.map(
+        ([key, command]) =>
+          command && (
             <div key={key}>
-              <p>{t(`review.${key}`)}</p>
-              <pre tabIndex={0} role="region" aria-label={text(`review.${key}`)}>
-                <code>{lines[key]}</code>
+              <p>{t(key)}</p>
+              <pre tabIndex={0} role="region" aria-label={text(key)}>
+                <code>{command}</code>
               </pre>
             </div>
           ),

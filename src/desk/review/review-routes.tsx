@@ -6,21 +6,25 @@ import { defaultReasons } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields, refuseCrossSite } from '../../http/request.ts';
 import { isFresh } from '../../login/session.ts';
-import { isSentByBot, type Proposal, ProposalError, parseSubject } from '../../proposals/proposal.ts';
+import {
+  isSentByBot,
+  maxNoteLength,
+  type Proposal,
+  ProposalError,
+  parseSubject,
+} from '../../proposals/proposal.ts';
 import type { Decision } from '../../proposals/proposals.ts';
 import { compareWords } from '../../site/changes/changed-fields.tsx';
 import { blockedPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
-import { Step } from '../page/conversation.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
 import { pickPage } from '../../site/page/paging.tsx';
 import type { Viewer } from '../../site/page/page-context.tsx';
-import { MessagePage, sendLogInPage } from '../page/message-page.tsx';
-import { type Attention, readAttention } from '../../site/discover/attention.ts';
+import { MessagePage, sendLogInPage, Step } from '../page/elements.tsx';
+import { readAttention } from '../../site/discover/attention.ts';
 import { createBlockHandlers, listBlocked, type ReviewHandler } from './block-page.tsx';
 import { QueuePage, type QueueRow, reviewKinds, tabs } from './queue-page.tsx';
 import {
   type FailedDecision,
-  maxTextLength,
   type NamedProposal,
   ReviewPage,
   type LastDecisionProps,
@@ -39,25 +43,24 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
   const { site, bots, authors, viewerOf, proposals, drafts } = parts;
   const host = parts.hostReview?.home ?? null;
   const readReview = createReviewReader(parts, 'branch');
-  const unranked = { kind: undefined, risk: risks.length };
-  /** Reads the kind and the risk of a proposal, once for each version. */
-  const rank = async (proposal: Proposal): Promise<Omit<RankedProposal, 'proposal'>> => {
+  /** Reads the kind of a proposal and its place in `risks`, once for each version. */
+  const rank = async (proposal: Proposal) => {
     const read = async () => {
       const review = await readReview(proposal);
       return { kind: review.kind, risk: risks.indexOf(findRisk(review)) };
     };
     const keeping = { inputs: [() => parts.blocked.current], isExact: true };
-    return await parts.cache.get(`rank ${proposal.version}`, read, keeping).catch(() => unranked);
+    return await parts.cache.get(`rank ${proposal.version}`, read, keeping).catch(() => undefined);
   };
   /** Returns the waiting proposals, riskiest first, then oldest first; last those that cannot be read, or are too many to read. */
-  const listWaiting = async (): Promise<readonly RankedProposal[]> => {
-    const ranked: RankedProposal[] = [];
-    for (const proposal of proposals.list.waiting)
-      ranked.push({ proposal, ...(ranked.length < maxRanked ? await rank(proposal) : unranked) });
+  const listWaiting = async () => {
+    const ranked = [];
+    for (const [i, proposal] of proposals.list.waiting.entries()) {
+      const { kind, risk = risks.length } = (i < maxRanked && (await rank(proposal))) || {};
+      ranked.push({ proposal, kind, risk });
+    }
     return ranked.toSorted((a, b) => a.risk - b.risk);
   };
-  const findAttention = async (): Promise<Attention> =>
-    await parts.cache.get('attention', async () => await readAttention(parts));
 
   /** @param keepForm for a form: keeps the typed text while the person logs in, and returns the path that shows it again */
   const forMaintainers =
@@ -134,7 +137,8 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     for (const one of shown) if ('ref' in one) rows.push(await toRow(one));
     const isPrivate = parts.config.blocked !== null;
     const blocked = { entries: shown.flatMap((one) => ('ref' in one ? [] : one)), isPrivate };
-    const [reports, attention, last] = [parts.reports.list(), await findAttention(), await readLast(ctx)];
+    const attention = await parts.cache.get('attention', async () => await readAttention(parts));
+    const [reports, last] = [parts.reports.list(), await readLast(ctx)];
     const median = proposals.list.medianWaitMs();
     const lists = { rows, page, pages, bots, reports, attention, blocked };
     const props = { tab, host, median, waiting, kind, kindCounts, ...lists, ...last };
@@ -151,7 +155,7 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       const action = next ? 'list.next' : 'review.title';
       const page = (
         <MessagePage {...{ to, action }} title="review.decided">
-          <Step step={proposal} at={proposal.at} />
+          <Step step={proposal} />
           <Undo proposal={proposal} />
           {failed?.problem === 'stands' && <p>{language.t('review.problem.stands')}</p>}
         </MessagePage>
@@ -167,9 +171,10 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       });
       return await Promise.all(shown);
     });
-    const others: NamedProposal[] = [];
-    for (const other of proposals.list.listOf(proposal.proposer.id).slice(0, maxOthers + 1))
-      if (other !== proposal) others.push({ proposal: other, name: await readName(other) });
+    const others = proposals.list.listOf(proposal.proposer.id).filter((other) => other !== proposal);
+    const named: NamedProposal[] = [];
+    for (const other of others.slice(0, maxOthers))
+      named.push({ proposal: other, name: await readName(other) });
     const place = waiting.indexOf(proposal);
     const props = {
       review,
@@ -177,11 +182,12 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       ...(await readLast(ctx)),
       previews: await Promise.all(previews),
       related: await (review.related ??= findRelated(bots, proposal, review.name, review.invite.link)),
-      others: others.slice(0, maxOthers),
+      others: named,
       previous: waiting[place - 1],
       next: waiting[place + 1],
     };
-    sendOnce(ctx, { site, viewer }, <ReviewPage {...props} />, failed ? statuses[failed.problem] : 200);
+    const refusal = failed?.problem === 'text' || failed?.problem === 'reason' ? 422 : 409;
+    sendOnce(ctx, { site, viewer }, <ReviewPage {...props} />, ctx.method === 'POST' ? refusal : 200);
   };
 
   /** Shows a proposal, with the text that was typed before a login if the address names it. */
@@ -196,16 +202,16 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     await showProposal(ctx, viewer, { ...typed, state, problem });
   };
   const keepDecision = async (ctx: Context): Promise<string> => {
-    const typed = await readDecision(ctx);
+    const typed = parseDecision(await readFields(ctx, 'shorten the text'));
     const { subject, account } = ctx['params'];
     if (typed.decision === 'taken-back') return withParameter(reviewPath, 'done', `${subject}/${account}`);
-    const draft = await drafts.save(String(new URLSearchParams({ ...typed })), ctx.ip);
+    const draft = await drafts.save(String(new URLSearchParams(typed)), ctx.ip);
     return withParameter(ctx.path, 'draft', draft);
   };
 
   const decide: ReviewHandler = async (ctx, viewer) => {
     const proposal = findNamed(ctx);
-    const { version, decision, reason, text } = await readDecision(ctx);
+    const { version, decision, reason, text } = parseDecision(await readFields(ctx, 'shorten the text'));
     const { subject, proposer } = proposal;
     const reviewer = { id: viewer.id, name: viewer.name };
     const redirect = (to: string): void => redirectTo(ctx, site.languages.of(ctx).href(to));
@@ -222,9 +228,8 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
       throw new ProblemError('bad-request', 'the form has no decision: press a button');
     const fail = async (problem: FailedDecision['problem']): Promise<void> =>
       await showProposal(ctx, viewer, { state, reason, text, problem });
-    if (text.length > maxTextLength || (state === 'changes-asked' && text.trim() === ''))
-      return await fail('text');
-    if (reason === 'other' && state === 'declined' && text.trim() === '') return await fail('text');
+    const needsText = state === 'changes-asked' || (state === 'declined' && reason === 'other');
+    if (text.length > maxNoteLength || (needsText && text.trim() === '')) return await fail('text');
     const reasons: readonly string[] = site.settings.proposals.reasons ?? defaultReasons;
     if (state === 'declined' && !reasons.includes(reason)) return await fail('reason');
     const place = (await listWaiting()).findIndex((one) => one.proposal === proposal);
@@ -253,12 +258,8 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
     const all = parts.reports.list();
     const { bot, reason } = all.find((report) => report.id === id) ?? {};
     if (bot && act !== 'done') {
-      await proposals.changeBot({
-        bot,
-        act,
-        by: { id: account, name },
-        reason: `Reported by a visitor (${reason})`,
-      });
+      const by = { id: account, name };
+      await proposals.changeBot({ bot, act, by, reason: `Reported by a visitor (${reason})` });
       if (act === 'remove') await parts.tokens.revokeToken(bot, `account ${account}`);
     }
     const ended = all.filter((report) => report.id === id || (act === 'remove' && report.bot === bot));
@@ -287,30 +288,10 @@ export function addReviewRoutes(router: Router, parts: ProposalParts): void {
 
 const reportsPath = `${reviewPath}?tab=reports`;
 
-/** The fields of the forms for decisions. */
-type TypedDecision = Readonly<Record<'version' | 'decision' | 'reason' | 'text', string>>;
-
-async function readDecision(ctx: Context): Promise<TypedDecision> {
-  return parseDecision(await readFields(ctx, 'shorten the text'));
-}
-
-function parseDecision(fields: URLSearchParams): TypedDecision {
-  // Browsers send line ends as two characters, and count one.
-  const read = (name: string): string => (fields.get(name) ?? '').replaceAll('\r\n', '\n');
-  return {
-    version: read('version'),
-    decision: read('decision'),
-    reason: read('reason'),
-    text: read('text'),
-  };
-}
-
-/** A waiting proposal with its place among the others: the riskiest ones have the lowest number. */
-interface RankedProposal {
-  readonly proposal: Proposal;
-  /** Undefined if it is not known. */
-  readonly kind: Review['kind'] | undefined;
-  readonly risk: number;
+/** Returns the fields of a form for a decision. */
+function parseDecision(fields: URLSearchParams) {
+  const get = (name: string): string => fields.get(name) ?? '';
+  return { version: get('version'), decision: get('decision'), reason: get('reason'), text: get('text') };
 }
 
 /** Maximum number of proposals that are read to rank them. */
@@ -320,14 +301,3 @@ const maxRanked = 500;
 const maxOthers = 10;
 
 const states = ['accepted', 'changes-asked', 'declined'] as const satisfies readonly Decision['state'][];
-
-const statuses: Readonly<Record<FailedDecision['problem'], number>> = {
-  text: 422,
-  reason: 422,
-  changed: 409,
-  asked: 409,
-  blocked: 409,
-  stands: 409,
-  undecided: 200,
-  expired: 200,
-};

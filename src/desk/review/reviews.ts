@@ -27,7 +27,7 @@ import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice, forEachInSlices } from '../../lib/time-slice.ts';
 import { parsePages, type Proposal, type FileTexts, isBot } from '../../proposals/proposal.ts';
 import type { ProposalDetails } from '../../proposals/proposals.ts';
-import type { PreviewProps } from '../page/preview.tsx';
+import type { PreviewProps } from '../page/elements.tsx';
 import { type ShownField, type ShownPageChange, toShownPages } from '../../site/changes/changed-fields.tsx';
 import { listNamedAuthors, nameAccount } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';

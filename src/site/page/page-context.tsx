@@ -21,8 +21,6 @@ export interface Viewer {
   readonly name: string;
   /** When the provider last authenticated the person, in milliseconds since the epoch. */
   readonly authenticatedAt: number;
-  /** When the account was created, in milliseconds since the epoch, if the provider's ids tell. */
-  readonly createdAt?: number | undefined;
   /** The number of proposals that wait for a decision; left out for an account that may not review. */
   readonly toReview?: number;
   /** The account's proposals that were decided since it last read the answers. */

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientPackages } from '../../../src/desk/account/posting-code.ts';
+import { toPackageAddress } from '../../../src/desk/account/posting-code.ts';
 import { packageFolder, readPackageFile } from '../../support/package-files.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -13,12 +13,12 @@ describe('the packages of the clients', () => {
     service = await startTestService({ [pagePath('7')]: mainPage() });
   });
 
-  for (const [tool, type, client] of [
-    ['npm', 'application/gzip', 'typescript'],
-    ['pip', 'application/zip', 'python'],
+  for (const [extension, type, client] of [
+    ['.tgz', 'application/gzip', 'typescript'],
+    ['.whl', 'application/zip', 'python'],
   ] as const)
-    it(`are served for ${tool} as they were packed, are cached, and are named by their README`, async () => {
-      const address = clientPackages[tool](service.address);
+    it(`are served as ${extension} as they were packed, are cached, and are named by their README`, async () => {
+      const address = toPackageAddress(service.address, extension);
       const response = await fetch(address);
       const etag = response.headers.get('ETag') ?? '';
       deepStrictEqual(

@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual, throws } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { validate } from '../../../src/bot/validate.ts';
 import { toCanonicalForm, parsePage } from '../../../src/catalogue/page/page.ts';
@@ -15,6 +15,7 @@ import {
   type FormFile,
   type FormParts,
   type FormRequest,
+  formHeads,
   makeFile,
   toEditAgainPath,
 } from '../../../src/desk/add/forms.ts';
@@ -74,7 +75,9 @@ function openForm(
   const messages = { locale: 'en' as Locale, languageName: (locale: string) => locale };
   const viewer = { id: accountId('77'), name: 'Ada', authenticatedAt: 0 };
   const reader = { subject: '', language: null, viewer, messages: { ...messages, wanted: ['it'] } };
-  return createForm(parts, kind, mode, { ...reader, ...request });
+  const head = formHeads.find((one) => one.kind === kind && one.mode === mode);
+  ok(head);
+  return createForm(parts, head, { ...reader, ...request });
 }
 
 const entryOf = (texts: FieldTexts): FormFile => makeFile(partsOf(), openForm('bot', 'add'), texts);

@@ -1,7 +1,7 @@
 import { doesNotMatch, match } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { Preview } from '../../../src/desk/page/preview.tsx';
+import { Preview } from '../../../src/desk/page/elements.tsx';
 import { Prose, type ProseProps } from '../../../src/site/page/elements.tsx';
 import { inEnglish } from '../../support/languages.ts';
 

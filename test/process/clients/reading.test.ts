@@ -14,7 +14,7 @@ import {
 import { clientTypesPath, typesFromOpenApi } from '../../../scripts/schema-types.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
-import { clientPackages, createPostingCode } from '../../../src/desk/account/posting-code.ts';
+import { createPostingCode, toPackageAddress } from '../../../src/desk/account/posting-code.ts';
 import { packageFolder } from '../../support/package-files.ts';
 import { type FaultyProxy, type ProxyFault, startFaultyProxy } from '../../support/faulty-proxy.ts';
 import { proposalSettings } from '../../support/proposals.ts';
@@ -427,9 +427,9 @@ print(json.dumps([[sorted(typing.get_type_hints(c)), sorted(c.__required_keys__)
     const folder = tempFolder();
     const { address } = await startTestService({ [pagePath('1')]: mainPage() });
     const options = '--quiet --disable-pip-version-check --no-index --no-cache-dir --target'.split(' ');
-    await run('python3', ['-m', 'pip', 'install', ...options, folder, clientPackages.pip(address)]);
+    await run('python3', ['-m', 'pip', 'install', ...options, folder, toPackageAddress(address, '.whl')]);
     const [name = ''] = readdirSync(folder).filter((each) => each.endsWith('.dist-info'));
-    strictEqual(name, `botshelf-${/-([\d.]+)-py3/.exec(clientPackages.pip(''))?.[1]}.dist-info`);
+    strictEqual(name, `botshelf-${/-([\d.]+)-py3/.exec(toPackageAddress('', '.whl'))?.[1]}.dist-info`);
     const env = { ...process.env, PYTHONPATH: folder };
     const { stdout } = await run('python3', ['-c', 'import botshelf; print(botshelf.__file__)'], { env });
     strictEqual(stdout, `${join(folder, 'botshelf/__init__.py')}\n`);

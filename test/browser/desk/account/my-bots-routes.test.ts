@@ -25,7 +25,7 @@ describe('my bots', () => {
   it('lead a visitor to log in, and back', async () => {
     const page = await new Visitor().go(`${site.baseUrl}/my-bots`);
     strictEqual(page.status, 200);
-    match(page.text, /href="\/login\?to=\/my-bots"/);
+    match(page.text, /href="\/login\?to=%2Fmy-bots"/);
     doesNotMatch(page.text, /Homer/);
     const { page: next } = await site.loggedIn(author, '/my-bots');
     strictEqual(next.url.pathname, '/my-bots');
