@@ -14,7 +14,6 @@ import {
   toCategoryClass,
 } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
-import { PageLinks, type PageLinksProps, pickPage } from '../../site/page/paging.tsx';
 import { BotLine, Ledge } from '../../site/front/card.tsx';
 import { useLanguage, useVisit, type Viewer } from '../../site/page/page-context.tsx';
 import { Checklist } from '../page/checklist.tsx';
@@ -28,7 +27,7 @@ import {
 } from '../../site/page/addresses.ts';
 import { BlockedNotice } from '../page/message-page.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
-import { Layout } from '../../site/page/layout.tsx';
+import { Layout, PageLinks, type PageLinksProps, pickPage } from '../../site/page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';
 import type { OwnItem } from '../../site/discover/attention.ts';
 import { noteAnswersRead } from './login-pages.tsx';

@@ -12,7 +12,7 @@ import { compareWords } from '../../site/changes/changed-fields.tsx';
 import { blockedPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
 import { Step } from '../page/conversation.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
-import { pickPage } from '../../site/page/paging.tsx';
+import { pickPage } from '../../site/page/layout.tsx';
 import type { Viewer } from '../../site/page/page-context.tsx';
 import { MessagePage, sendLogInPage } from '../page/message-page.tsx';
 import { type Attention, readAttention } from '../../site/discover/attention.ts';

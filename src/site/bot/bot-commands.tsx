@@ -10,8 +10,7 @@ import { Ledge } from '../front/card.tsx';
 import { withParameter } from '../page/addresses.ts';
 import { Breadcrumb, NameLink } from '../page/elements.tsx';
 import type { AddPage } from '../page/html-response.ts';
-import { Layout, SearchForm } from '../page/layout.tsx';
-import { PageLinks, pickPage } from '../page/paging.tsx';
+import { Layout, SearchForm, PageLinks, pickPage } from '../page/layout.tsx';
 import { type PageParts, useLanguage } from '../page/page-context.tsx';
 
 /** A command as it is used: each subcommand is one. */

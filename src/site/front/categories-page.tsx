@@ -10,7 +10,7 @@ import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx'
 import type { FrontLists } from './front-list.ts';
 import { parseCategory, readFrontQuery, sorts } from './front-query.ts';
 import { createListView } from './list-page.tsx';
-import { Shelves, type ShelfTileProps } from './shelf-tile.tsx';
+import { Shelves, type ShelfTileProps } from './card.tsx';
 
 /** Adds the page of all categories, and the list of each. */
 export function addCategoryPages(addPage: AddPage, { site, lists }: PageParts, frontLists: FrontLists): void {

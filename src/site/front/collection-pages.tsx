@@ -20,12 +20,20 @@ import {
   type NameLinkProps,
   Prose,
 } from '../page/elements.tsx';
-import { PageLinks, type PageLinksProps, pickPage } from '../page/paging.tsx';
 import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
 import type { AddPage, PageRequest, PageView } from '../page/html-response.ts';
-import { Layout } from '../page/layout.tsx';
+import { Layout, PageLinks, type PageLinksProps, pickPage } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { Cards, Ledge, type ListedBot, showIn, toKey } from './card.tsx';
+import {
+  Cards,
+  Ledge,
+  type ListedBot,
+  showIn,
+  toKey,
+  findMainCategory,
+  Shelves,
+  type ShelfTileProps,
+} from './card.tsx';
 import {
   findCollection,
   findListedBots,
@@ -33,11 +41,11 @@ import {
   showCollection,
   minListed,
   type ShownCollection,
+  toCollectionTile,
 } from './collections.ts';
 import type { FrontLists } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { cardsAtOnce } from './list-page.tsx';
-import { findMainCategory, Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';
 
 /** Adds the page of all collections, and one for each. */
 export function addCollectionPages(addPage: AddPage, parts: PageParts, lists: FrontLists): void {

@@ -1,10 +1,14 @@
 import type { BotId } from '../../bot/id.ts';
 import { type Locale, chooseLocale } from '../../bot/locale.ts';
 import type { Collection, CollectionText } from '../../catalogue/page/side-file.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { type BotIndex, type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { withoutBidiControls } from '../../lib/text.ts';
+import { toCollectionPath } from '../page/addresses.ts';
+import { listNamedAuthors } from '../page/elements.tsx';
 import type { PageParts } from '../page/page-context.tsx';
+import { findMainCategory, type ShelfTileProps } from './card.tsx';
 
 /** The parts of the service that pages with collections depend on. */
 export type CollectionParts = Pick<PageParts, 'bots' | 'collections'>;
@@ -54,3 +58,24 @@ export function showCollection({ name, contents }: Collection, wanted: readonly 
   const visible = { title: withoutBidiControls(title), description: withoutBidiControls(description) };
   return { name, locale, ...visible, page };
 }
+
+/** Returns the tile of a collection, in the colour that most of its bots have. @param wanted languages, best first */
+export function toCollectionTile(
+  { collection, listed }: LinkedCollection,
+  wanted: readonly string[],
+  authors: AuthorIndex,
+): ShelfTileProps {
+  const { name, locale, title, description } = showCollection(collection, wanted);
+  return {
+    path: toCollectionPath(name),
+    title,
+    locale,
+    line: description,
+    count: listed.length,
+    by: listNamedAuthors(authors, [collection.by ?? ''])[0]?.name,
+    category: findMainCategory(listed),
+    bots: listed.slice(0, maxAvatars).map(parseListElement),
+  };
+}
+
+const maxAvatars = 5;

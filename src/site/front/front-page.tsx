@@ -9,13 +9,22 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { BotAvatar, BotLine, BotName, Cards, type ListedBot, showIn, toKey } from './card.tsx';
-import { listLinkedCollections, showCollection } from './collections.ts';
+import {
+  BotAvatar,
+  BotLine,
+  BotName,
+  Cards,
+  type ListedBot,
+  showIn,
+  toKey,
+  Shelves,
+  type ShelfTileProps,
+} from './card.tsx';
+import { listLinkedCollections, showCollection, toCollectionTile } from './collections.ts';
 import { chooseShelves, type FrontLists, type ShelfName } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query.ts';
 import { createListMeta, createListView } from './list-page.tsx';
-import { Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';
 
 /** Adds the front page. With a search, a filter or an order in its address, it is a list. */
 export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLists): void {

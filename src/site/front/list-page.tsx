@@ -7,13 +7,11 @@ import { forEachInSlices } from '../../lib/time-slice.ts';
 import { type PageLanguage, findReaderLanguages } from '../language/languages.ts';
 import { categoriesPath, sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { BackLink, FollowLinks } from '../page/elements.tsx';
-import { PageLinks } from '../page/paging.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
 import type { PageView } from '../page/html-response.ts';
-import { Layout } from '../page/layout.tsx';
+import { Layout, PageLinks } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
 import { Cards, Ledge, type ListedBot, showIn, toKey } from './card.tsx';
-import { EmptyShelf } from './empty-shelf.tsx';
 import type { FrontList, FrontLists, Wider } from './front-list.ts';
 import {
   type FrontQuery,
@@ -27,6 +25,7 @@ import {
   sorts,
   withoutFilters,
 } from './front-query.ts';
+import { EmptyShelf } from './lost-page.tsx';
 import { findMention, type Mention } from './mentions.ts';
 
 /**
