@@ -26,22 +26,15 @@ const files = {
 type DocsPath = keyof typeof files;
 export const docsPaths = Object.keys(files) as readonly DocsPath[];
 
-/** Adds the documents, each as Markdown too. Concurrent requests for one share its rendering, because each takes a thread. */
+/** Adds the documents, each as Markdown too. Concurrent requests for one share its rendering, which takes a thread. */
 export function addDocsPages(addPage: AddPage, { site, lists, cache }: PageParts): void {
   for (const path of docsPaths) {
-    let guide: ReturnType<typeof renderGuide> | undefined;
-    let named: string | undefined;
     const render = async (): Promise<VNode> => {
       const example = await findExample(lists);
-      if (named !== example?.id) guide = undefined;
-      named = example?.id;
-      guide ??= renderGuide(path, site.canonicalUrl, example);
-      const rendered = await guide.catch((error: unknown) => {
-        guide = undefined;
-        throw error;
-      });
-      // On a busy machine, rendering may have timed out.
-      if (rendered.html === null) guide = undefined;
+      const make = async (): Promise<RenderedText> => await renderGuide(path, site.canonicalUrl, example);
+      const rendered = await cache
+        .get(`guide ${path} ${example?.id}`, make, { isExact: true })
+        .catch(() => ({ html: null, headings: [] }));
       return <DocsPage {...rendered} {...{ path, example }} />;
     };
     addPage(path, () => ({ key: { page: path }, render }));
@@ -95,6 +88,7 @@ function isOfBots(route: string): boolean {
 /**
  * Renders a document in a separate thread, so that pages of bots do not wait for it and it may take more time.
  * @param example the bot that the document names; by default that of the sample catalogue
+ * @throws {Error} if it takes too long, as on a busy machine
  */
 export async function renderGuide(
   path: DocsPath,
@@ -105,7 +99,8 @@ export async function renderGuide(
   try {
     const text = readGuide(path, baseUrl, example);
     const { html, headings } = await thread.render({ text, name: '', images: {} });
-    return { html: html && boxCode(html), headings };
+    if (html === null) throw new Error(`${path} could not be rendered in ${maxRenderMs / 1000} s`);
+    return { html: boxCode(html), headings };
   } finally {
     await thread.close();
   }
