@@ -1,8 +1,6 @@
 import type { VNode } from 'preact';
-import type { BotRecord } from '../../../schemas/types.ts';
 import { formatIsoTime } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
-import type { Locale } from '../../bot/locale.ts';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { formatNoCount, type ListedBot } from '../front/card.tsx';
 import { formatOwnName } from '../language/messages.tsx';
@@ -10,39 +8,30 @@ import { toSourceAddress } from '../page/addresses.ts';
 import { Fact } from '../page/elements.tsx';
 import { useLanguage } from '../page/page-context.tsx';
 import { toCommandsPath } from './bot-commands.tsx';
-
-export interface BotFactsProps extends Pick<ListedBot, 'count' | 'growth'> {
-  readonly bot: BotRecord;
-  readonly locale: Locale;
-  /** Milliseconds since the bot reported its count, and since its listing was updated. */
-  readonly reportedAge: number | undefined;
-  readonly editedAge: number;
-  /** The number of its commands; 0 if they are not known. */
-  readonly commandCount: number;
-}
+import type { BotView } from './bot-panels.tsx';
 
 /** The facts for deciding whether to try a bot: always the same six, with a dash for unknown ones. */
-export function BotFacts(props: BotFactsProps): VNode {
-  const { bot, editedAge, reportedAge } = props;
+export function BotFacts(view: BotView): VNode {
+  const { bot, editedAge, reportedAge } = view;
   const language = useLanguage();
   const { t, href, ago, categoryName } = language;
   const noCount = formatNoCount(reportedAge, language);
   return (
     <dl class="bot-facts six">
       <Fact name={t('bot.serverCount')}>
-        {useServerCount(props) ?? unknown}
+        {useServerCount(view) ?? unknown}
         {noCount && <small class="warning">{noCount}</small>}
       </Fact>
       <Fact name={t('bot.category')}>
         <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
-      <Fact name={t('bot.howToUse')}>{useUsage(props) ?? unknown}</Fact>
+      <Fact name={t('bot.howToUse')}>{useUsage(view) ?? unknown}</Fact>
       <Fact name={t('bot.source')}>{useSource(bot) ?? unknown}</Fact>
       <Fact name={t('bot.edited')}>
         <time dateTime={formatIsoTime(bot.edited)}>{ago(0, editedAge)}</time>
       </Fact>
       <Fact name={t('bot.language')}>
-        <LanguagesOfBot {...props} />
+        <LanguagesOfBot {...view} />
       </Fact>
     </dl>
   );
@@ -89,8 +78,9 @@ function useSource({ codehost }: ListedBot['bot']): VNode | null {
 export function useUsage({
   bot,
   locale,
-  commandCount: count = 0,
-}: Pick<ListedBot, 'bot' | 'locale'> & Partial<Pick<BotFactsProps, 'commandCount'>>): VNode | null {
+  usages = [],
+}: Pick<ListedBot, 'bot' | 'locale'> & Partial<Pick<BotView, 'usages'>>): VNode | null {
+  const { length: count } = usages;
   const { t, href } = useLanguage();
   const { prefix, customisable, mentionable } = bot.trigger;
   const hasCommands = count > 0 || (readInvite(bot.invite)?.commands ?? false);
@@ -119,7 +109,7 @@ export function useUsage({
 }
 
 /** The language of the page, as a menu if there are others. */
-function LanguagesOfBot({ bot, locale }: BotFactsProps): VNode {
+function LanguagesOfBot({ bot, locale }: BotView): VNode {
   const { href } = useLanguage();
   const all = Object.keys(bot.contents);
   const others = all.filter((other) => other !== locale);

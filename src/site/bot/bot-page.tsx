@@ -14,14 +14,12 @@ import {
   findKnownBot,
 } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import type { ImagePlace } from '../../images/store.ts';
 import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/trust.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from '../front/front-query.ts';
 import type { MessageKey } from '../language/messages.tsx';
-import type { Html, RenderedText } from '../markdown/markdown.ts';
 import {
   toComparePath,
   toFeedPath,
@@ -37,16 +35,9 @@ import { type AddPage, type PageView, sendOnce } from '../page/html-response.ts'
 import { Layout } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { PermissionLabel } from '../page/permissions.tsx';
-import { addCommandsPage, BotCommands, listUsages, type Usage } from './bot-commands.tsx';
-import {
-  BotHead,
-  type BotHeadProps,
-  BotPanels,
-  Listing,
-  type PanelsProps,
-  type ShownBot,
-} from './bot-panels.tsx';
-import { BotFacts, type BotFactsProps } from './bot-facts.tsx';
+import { addCommandsPage, BotCommands, listUsages } from './bot-commands.tsx';
+import { BotHead, BotPanels, type BotView, Listing } from './bot-panels.tsx';
+import { BotFacts } from './bot-facts.tsx';
 import { findBotOfName } from './named-bots.ts';
 import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
 import { formatShareCardAddress } from './share.tsx';
@@ -91,8 +82,8 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
   const shown = { locale, isForeign, blurImages };
   const render = async (): Promise<VNode> => {
     const bot = parseRecord(indexed);
-    const { name = '', page: text = '' } = bot.contents[locale] ?? {};
-    const rendered = await markdown.render({ text, name, images: listPageImages(indexed) });
+    const { name = '', description = '', page: text = '' } = bot.contents[locale] ?? {};
+    const { html } = await markdown.render({ text, name, images: listPageImages(indexed) });
     const { changes: trustChanges, review } = await readBotTrust(parts, id, locale);
     const isRead = await countHistory.isRead('recent');
     const today = countHistory.present();
@@ -105,24 +96,21 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     });
     return (
       <BotPage
-        {...{ bot, ...shown, rendered, similar, review }}
+        {...{ bot, ...shown, html, similar, review, trustChanges }}
+        name={withoutBidiControls(name)}
+        description={withoutBidiControls(description)}
         authors={listNamedAuthors(authors, bot.authors)}
-        facts={{
-          count: counts.count(id),
-          growth: counts.growth(id),
-          reportedAge: computeAge(counts.reportedAt(id)),
-          editedAge: computeAge(facts.edited) ?? 0,
-        }}
+        count={counts.count(id)}
+        growth={counts.growth(id)}
+        reportedAge={computeAge(counts.reportedAt(id))}
+        editedAge={computeAge(facts.edited) ?? 0}
         screenshots={bot.images.preview.flatMap((url) => parts.findImage(url) ?? [])}
         usages={listUsages(indexed, language.locale)}
-        panels={{
-          trustChanges,
-          counts: isRead ? countHistory.counts(id, today - chartDays + 1, today) : [],
-          sameAuthor: listBotsOfSameAuthor(allAuthors, bot),
-          collections: listLinkedCollections(parts, id)
-            .slice(0, maxCollections)
-            .map(({ collection }) => showCollection(collection, [language.locale])),
-        }}
+        history={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
+        sameAuthor={listBotsOfSameAuthor(allAuthors, bot)}
+        collections={listLinkedCollections(parts, id)
+          .slice(0, maxCollections)
+          .map(({ collection }) => showCollection(collection, [language.locale]))}
         shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale, review)}
         faults={site.live ? parts.store.faultsOf(id) : []}
       />
@@ -142,64 +130,38 @@ function computeAge(time: number | undefined): number | undefined {
   return Math.floor(age / unit) * unit;
 }
 
-export interface BotPageProps extends Omit<BotHeadProps, 'name' | 'description'> {
-  /** Whether the bot has no page in the reader's language. */
-  readonly isForeign: boolean;
-  /** The bot's page in the language in which it is shown. */
-  readonly rendered: RenderedText;
-  readonly facts: Omit<BotFactsProps, 'bot' | 'locale' | 'commandCount'>;
-  readonly screenshots: readonly ImagePlace[];
-  readonly usages: readonly Usage[];
-  readonly panels: Omit<PanelsProps, 'bot' | 'reportedAge'>;
-  readonly similar: readonly ListedBot[];
-  /** The address of the share card; undefined if images are not made. */
-  readonly shareCard: string | undefined;
-  /** The faults of the bot's files, shown only to their editor. */
-  readonly faults: readonly Fault[];
-}
-
 /** The page of a bot in the language of the reader, or else in one that the bot has. */
-export function BotPage(props: BotPageProps): VNode {
-  const { bot, locale, blurImages, rendered, authors, review, facts, usages, shareCard, faults } = props;
+export function BotPage(view: BotView): VNode {
+  const { bot, locale, name, html, blurImages, similar, faults } = view;
   const { site } = useVisit();
   const { text, categoryTitle } = useLanguage();
-  const { name: given = '', description: about = '', page = '' } = bot.contents[locale] ?? {};
-  const [name, description] = [withoutBidiControls(given), withoutBidiControls(about)];
-  const shown = { bot, locale, name, description };
-  const { html } = rendered;
   const feed = { title: text('changes.of', { name }), path: toFeedPath('bot', bot.id) };
-  const described = { ...shown, site, authors, shareCard, count: facts.count };
-  const meta = { ...createBotMeta(described, categoryTitle(bot.category)), feed };
+  const meta = { ...createBotMeta(site, view, categoryTitle(bot.category)), feed };
   return (
-    <Layout
-      meta={meta}
-      script="copyScript"
-      category={bot.category}
-      wall={<BotHead {...{ ...shown, blurImages, authors, review }} />}
-    >
+    <Layout meta={meta} script="copyScript" category={bot.category} wall={<BotHead {...view} />}>
       <article class="bot">
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
-        <BotFacts {...{ bot, locale, ...facts }} commandCount={usages.length} />
-        {props.isForeign && <OtherLanguage {...shown} />}
-        {blurImages && <Veil {...{ bot, html }} />}
-        <Screenshots {...{ ...props, name }} />
+        <BotFacts {...view} />
+        {view.isForeign && <OtherLanguage {...view} />}
+        {blurImages && <Veil {...view} />}
+        <Screenshots {...view} />
         <div class="bot-body">
           <PermissionLabel invite={bot.invite} />
           <div class="bot-text">
-            <Prose {...{ locale, html, blurImages }} text={page} />
-            <BotCommands id={bot.id} usages={usages} />
+            <Prose {...{ locale, html, blurImages }} text={bot.contents[locale]?.page ?? ''} />
+            <BotCommands id={bot.id} usages={view.usages} />
           </div>
-          <BotPanels {...{ bot, ...props.panels }} reportedAge={facts.reportedAge} />
+          <BotPanels {...view} />
         </div>
-        <Listing {...shown} />
+        <Listing {...view} />
       </article>
-      <Similar bot={bot} similar={props.similar} />
+      {similar.length > 1 && <Similar bot={bot} similar={similar} />}
     </Layout>
   );
 }
 
 /** Names the language of the page, with a link to translate it into the reader's, if pages may be in that language. */
-function OtherLanguage({ bot, locale }: ShownBot): VNode {
+function OtherLanguage({ bot, locale }: BotView): VNode {
   const { site } = useVisit();
   const { t, href, languageName, locale: own, locales } = useLanguage();
   const { languages } = site.settings;
@@ -218,7 +180,7 @@ function OtherLanguage({ bot, locale }: ShownBot): VNode {
 }
 
 /** Explains why the images are blurred, with a link that shows them. */
-function Veil({ bot, html }: Pick<ShownBot, 'bot'> & { readonly html: Html }): VNode | null {
+function Veil({ bot, html }: BotView): VNode | null {
   const { t, requested } = useLanguage();
   const { avatar, cover, preview } = bot.cachedImages;
   const isInPage = html?.includes('<img ') === true;
@@ -230,13 +192,11 @@ function Veil({ bot, html }: Pick<ShownBot, 'bot'> & { readonly html: Html }): V
   );
 }
 
-type ScreenshotsProps = Pick<BotPageProps, 'screenshots' | 'blurImages'> & Pick<ShownBot, 'name'>;
-
 /**
  * Screenshots in one scrolling row. Each opens in place under its own address, with links to the next ones; the
  * browser's back button closes it.
  */
-function Screenshots({ screenshots, blurImages, name }: ScreenshotsProps): VNode | null {
+function Screenshots({ screenshots, blurImages, name }: BotView): VNode | null {
   const { t, text } = useLanguage();
   if (screenshots.length === 0) return null;
   const label = (i: number): string => text('bot.screenshot', { number: i + 1, name });
@@ -289,9 +249,8 @@ function formatSizes(ratio: number): string {
   return `(max-width: 40rem) ${Math.round(44 * ratio)}vw, ${Math.round(280 * ratio)}px`;
 }
 
-function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode | null {
+function Similar({ bot, similar }: Pick<BotView, 'bot' | 'similar'>): VNode {
   const { t, href } = useLanguage();
-  if (similar.length < 2) return null;
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
     <section class="shelf similar" aria-labelledby="similar">
@@ -334,21 +293,16 @@ function FaultyBotPage({ id, faults }: { readonly id: string; readonly faults: r
 }
 
 /** The values that describe a bot's page to search engines. */
-export interface DescribedBot
-  extends
-    Omit<ShownBot, 'bot'>,
-    Pick<ListedBot, 'bot' | 'count'>,
-    Pick<BotPageProps, 'authors' | 'shareCard'> {
-  readonly site: Site;
-}
+export type DescribedBot = Pick<BotView, 'locale' | 'name' | 'description' | 'authors' | 'shareCard'> &
+  Pick<ListedBot, 'bot' | 'count'>;
 
 /**
  * Describes a bot's page in one language, and the bot as an application, only with facts from its file and its last
  * count. Previews in chats are not blurred, so a bot for adults has no image.
  * @param category the title of the category's list
  */
-export function createBotMeta(page: DescribedBot, category: string): PageMeta {
-  const { bot, site, locale, name, description, count, shareCard, authors } = page;
+export function createBotMeta(site: Site, page: DescribedBot, category: string): PageMeta {
+  const { bot, locale, name, description, count, shareCard, authors } = page;
   const { baseUrl, canonicalUrl: home } = site;
   const { avatar, cover, preview } = bot.cachedImages;
   const main = `${home}/bots/${bot.id}`;

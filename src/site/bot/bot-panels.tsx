@@ -4,10 +4,14 @@ import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { type Locale, directionOf } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt } from '../../counts/count-history.ts';
 import { formatReview, type NamedReview, type TrustChange, TrustChangeText } from '../changes/trust.tsx';
+import type { ImagePlace } from '../../images/store.ts';
+import type { ListedBot } from '../front/card.tsx';
 import type { ShownCollection } from '../front/collections.ts';
+import type { Html } from '../markdown/markdown.ts';
 import {
   editPath,
   toAuthorPath,
@@ -24,42 +28,53 @@ import {
   CheckMark,
   LinkItem,
   NameLink,
-  type NameLinkProps,
   OwnLink,
   Avatar,
   toCategoryClass,
 } from '../page/elements.tsx';
 import { useLanguage, useVisit } from '../page/page-context.tsx';
 import { PermissionSigns } from '../page/permissions.tsx';
+import type { Usage } from './bot-commands.tsx';
 import { ShareCodes } from './share.tsx';
 
-/** A bot in the language of its page. */
-export interface ShownBot {
+/** The page of a bot in the language of a reader, or else in one that the bot has. */
+export interface BotView extends Pick<ListedBot, 'count' | 'growth' | 'authors'> {
   readonly bot: BotRecord;
   readonly locale: Locale;
-  /** The name in that language, safe to show. */
+  /** The name and the description in that language, safe to show. */
   readonly name: string;
   readonly description: string;
-}
-
-export interface PanelsProps {
-  readonly bot: BotRecord;
+  /** The text of the page. */
+  readonly html: Html;
+  /** Whether the bot has no page in the reader's language. */
+  readonly isForeign: boolean;
+  readonly blurImages: boolean;
+  /** Milliseconds since the bot reported its count, and since its listing was updated. */
+  readonly reportedAge: number | undefined;
+  readonly editedAge: number;
+  /** The counts of the last 90 days; some days may be missing. */
+  readonly history: readonly CountAt[];
+  readonly screenshots: readonly ImagePlace[];
+  readonly usages: readonly Usage[];
   /** The changes of the last 90 days that matter for trust. */
   readonly trustChanges: readonly TrustChange[];
-  /** The counts of the last 90 days; some days may be missing. */
-  readonly counts: readonly CountAt[];
-  /** Milliseconds since the bot reported its count. */
-  readonly reportedAge: number | undefined;
+  /** The last review of the bot, with the reviewer's name; undefined if unknown. */
+  readonly review: NamedReview | undefined;
+  readonly similar: readonly ListedBot[];
   readonly sameAuthor: readonly IndexedBot[];
   /** Some of the collections that include the bot. */
   readonly collections: readonly ShownCollection[];
+  /** The address of the share card; undefined if images are not made. */
+  readonly shareCard: string | undefined;
+  /** The faults of the bot's files, shown only to their editor. */
+  readonly faults: readonly Fault[];
 }
 
 /**
  * The column next to a bot's page: recent changes, counts, other bots of the author. On phones it follows the page,
  * because a page that arrives later would move it.
  */
-export function BotPanels(props: PanelsProps): VNode {
+export function BotPanels(props: BotView): VNode {
   const { text } = useLanguage();
   return (
     <aside class="side" aria-label={text('bot.about')}>
@@ -71,7 +86,7 @@ export function BotPanels(props: PanelsProps): VNode {
 }
 
 /** Recent changes that matter to people who trust the bot. */
-function Lately({ trustChanges }: PanelsProps): VNode | null {
+function Lately({ trustChanges }: BotView): VNode | null {
   const { t } = useLanguage();
   if (trustChanges.length === 0) return null;
   return (
@@ -89,13 +104,13 @@ function Lately({ trustChanges }: PanelsProps): VNode | null {
 }
 
 /** The bot's counts in the last 90 days, and the time of the last one. */
-function CountsPanel({ counts, reportedAge }: PanelsProps): VNode | null {
+function CountsPanel({ history, reportedAge }: BotView): VNode | null {
   const { t, ago } = useLanguage();
   if (reportedAge === undefined) return null;
   return (
     <section class="panel" aria-labelledby="counts">
       <h2 id="counts">{t('bot.countsTitle')}</h2>
-      <CountChart counts={counts} />
+      <CountChart counts={history} />
       <p class="muted">
         <small>{t('bot.reported', { ago: ago(0, reportedAge) })}</small>
       </p>
@@ -192,7 +207,7 @@ function round(value: number): number {
 }
 
 /** Other bots of the same author, and collections that include the bot. */
-function More({ bot, sameAuthor, collections }: PanelsProps): VNode | null {
+function More({ bot, sameAuthor, collections }: BotView): VNode | null {
   const { t, href } = useLanguage();
   const author = bot.authors.find((id) => sameAuthor[0]?.facts.authors.includes(id));
   if (author === undefined && collections.length === 0) return null;
@@ -225,7 +240,7 @@ function More({ bot, sameAuthor, collections }: PanelsProps): VNode | null {
 }
 
 /** Actions on the listing, for visitors and owners, in one row at the end of the page. */
-export function Listing(props: ShownBot): VNode {
+export function Listing(props: BotView): VNode {
   const { bot, locale, name } = props;
   const { site, viewer } = useVisit();
   const { t, text, day, href } = useLanguage();
@@ -274,17 +289,9 @@ function reportAddress(address: string, subject: string, about: string): string 
   return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`${about}\n\n`)}`;
 }
 
-export interface BotHeadProps extends ShownBot {
-  readonly blurImages: boolean;
-  /** The authors who have a name. */
-  readonly authors: readonly NameLinkProps[];
-  /** The last review of the bot, with the reviewer's name; undefined if unknown. */
-  readonly review: NamedReview | undefined;
-}
-
 /** The wall of a bot's page: name, description, and the link to add the bot; next to them, its pictures. */
-export function BotHead(props: BotHeadProps): VNode {
-  const { bot, locale, name, description, authors, review } = props;
+export function BotHead(props: BotView): VNode {
+  const { bot, locale, name, description, authors } = props;
   const { t, text } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   return (
@@ -305,9 +312,9 @@ export function BotHead(props: BotHeadProps): VNode {
         </p>
         <div class="credits">
           <Byline {...{ bot, authors }} isLinked />
-          {review !== undefined && <Stamp bot={bot} review={review} />}
+          <Stamp {...props} />
         </div>
-        <Actions bot={bot} />
+        <Actions {...props} />
         <PermissionSigns invite={bot.invite} id={signsId} />
       </div>
       <Stage {...props} />
@@ -316,8 +323,9 @@ export function BotHead(props: BotHeadProps): VNode {
 }
 
 /** The last review as a stamp, with a link to the changes. It is dashed if the bot was changed since. */
-function Stamp({ bot, review }: Pick<ShownBot, 'bot'> & { readonly review: NamedReview }): VNode {
+function Stamp({ bot, review }: BotView): VNode | null {
   const { t, href, day } = useLanguage();
+  if (review === undefined) return null;
   const [first, second] = formatReview(review, t, day);
   return (
     <a
@@ -330,7 +338,7 @@ function Stamp({ bot, review }: Pick<ShownBot, 'bot'> & { readonly review: Named
 }
 
 /** The cover with the avatar before it, or else the avatar alone. */
-function Stage({ bot, name, blurImages }: BotHeadProps): VNode {
+function Stage({ bot, name, blurImages }: BotView): VNode {
   const { id, category } = bot;
   const { avatar, cover } = bot.cachedImages;
   return (
@@ -355,7 +363,8 @@ function Stage({ bot, name, blurImages }: BotHeadProps): VNode {
 /** The id of the sentence that explains "verified". */
 const verifiedId = 'verified';
 
-function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecord }): VNode {
+function Actions({ bot }: BotView): VNode {
+  const { invite, support, website } = bot;
   const { t } = useLanguage();
   return (
     <ul class="actions">
