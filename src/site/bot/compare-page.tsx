@@ -148,8 +148,7 @@ interface ComparedRow {
 /** The rows that differ between bots; those that are the same for all are folded below. */
 function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
   const { t } = useLanguage();
-  const facts = useFacts(columns).filter(({ cells }) => cells.some(({ value }) => value !== ''));
-  const permissions = usePermissions(columns);
+  const { facts, harm, permissions } = useRows(columns);
   const same = [...facts, ...permissions].filter((row) => !differs(row));
   return (
     <>
@@ -161,7 +160,7 @@ function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
         </colgroup>
         <Head columns={columns} />
         <Rows title={t('compare.differs')} rows={facts.filter(differs)} />
-        <Rows title={t('permissions.harmful')} rows={useHarm(columns).filter(differs)} />
+        <Rows title={t('permissions.harmful')} rows={harm.filter(differs)} />
         <Rows title={t('compare.permissions')} rows={permissions.filter(differs)} />
       </table>
       {same.length > 0 && (
@@ -249,32 +248,44 @@ function Rows({ title, rows }: RowsProps): VNode | null {
   );
 }
 
-/** Returns the rows about bots, except for permissions. Only for components. */
-function useFacts(columns: readonly Column[]): ComparedRow[] {
+/** The rows of the table: about bots, about the harm that they can do, and one for each permission but Administrator. */
+type TableRows = Readonly<Record<'facts' | 'harm' | 'permissions', readonly ComparedRow[]>>;
+
+/** Returns the rows; a fact that is unknown for all bots is left out. Only for components. */
+function useRows(columns: readonly Column[]): TableRows {
   const language = useLanguage();
-  const { t, day, list, categoryName, languageName } = language;
+  const { t, text, day, list, categoryName, languageName } = language;
   const locales = columns.flatMap(({ bot }) => Object.keys(bot.contents));
-  const row = (name: ComponentChildren, toCell: (column: Column) => Cell): ComparedRow => ({
+  const toText = (content: string): Cell => ({ value: content, content });
+  const notStated: Cell = { value: '', content: <span class="muted">{t('compare.notStated')}</span> };
+  const toMark = (value: boolean): Cell => ({
+    value,
+    content: (
+      <>
+        <span aria-hidden="true">{value ? '✓' : '–'}</span>
+        <span class="out-of-sight">{t(value ? 'compare.yes' : 'compare.no')}</span>
+      </>
+    ),
+  });
+  const row = (name: ComponentChildren, toCell: (column: Column, i: number) => Cell): ComparedRow => ({
     name,
     cells: columns.map(toCell),
   });
-  return [
+  const facts = [
     row(t('permission.administrator'), ({ bot }) => {
-      const { permissions, fullControl = false } = readInvite(bot.invite) ?? {};
-      if (typeof permissions !== 'object' && !isCommandsOnly(bot.invite)) return notStated;
-      if (!fullControl) return toMarkCell(false);
-      const content = <span class="warning">{t('card.fullControl')}</span>;
-      return { value: true, content, isAlarm: true };
+      if (!isStated(bot.invite)) return notStated;
+      if (readInvite(bot.invite)?.fullControl !== true) return toMark(false);
+      return { value: true, content: <span class="warning">{t('card.fullControl')}</span>, isAlarm: true };
     }),
     row(t('bot.serverCount'), (column) => ({ value: column.count ?? '', content: useServerCount(column) })),
     row(t('bot.lastReport'), ({ reportedAt }) => {
       const content = formatNoCount(reportedAt && Date.now() - reportedAt, language);
       return { value: content === false ? '' : reportedAt, content };
     }),
-    row(t('bot.category'), ({ bot }) => toTextCell(categoryName(bot.category))),
-    row(t('card.openSource'), ({ bot }) => toMarkCell(toSourceAddress(bot.codehost) !== null)),
+    row(t('bot.category'), ({ bot }) => toText(categoryName(bot.category))),
+    row(t('card.openSource'), ({ bot }) => toMark(toSourceAddress(bot.codehost) !== null)),
     row(t('bot.language'), ({ bot }) =>
-      toTextCell(list.format(Object.keys(bot.contents).map((locale) => languageName(locale, locales)))),
+      toText(list.format(Object.keys(bot.contents).map((locale) => languageName(locale, locales)))),
     ),
     row(t('bot.howToUse'), ({ bot, locale }) => {
       const content = useUsage({ bot, locale });
@@ -289,70 +300,37 @@ function useFacts(columns: readonly Column[]): ComparedRow[] {
         </p>
       )),
     })),
-    row(t('bot.created'), ({ bot }) => toTextCell(day(bot.created))),
+    row(t('bot.created'), ({ bot }) => toText(day(bot.created))),
   ];
-}
-
-/** Returns the rows of the label with the permissions that can do harm. Only for components. */
-function useHarm(columns: readonly Column[]): ComparedRow[] {
-  const { t, text } = useLanguage();
   const labels = columns.map(({ bot }) => listLabelRows(bot.invite, text));
-  const everything: Cell = { value: 'all', content: <span class="harm">{t('compare.all')}</span> };
-  return (['members', 'server', 'messages'] as const).map((subject) => ({
-    name: t(`permissions.to.${subject}`),
-    cells: labels.map((rows): Cell => {
+  const harm = (['members', 'server', 'messages'] as const).map((subject) =>
+    row(t(`permissions.to.${subject}`), (_, i) => {
+      const rows = labels[i] ?? [];
       const [only] = rows;
       if (only?.word === 'compare.notStated') return notStated;
-      if (only?.word === 'permissions.everything') return everything;
+      if (only?.word === 'permissions.everything')
+        return { value: 'all', content: <span class="harm">{t('compare.all')}</span> };
       const harmful = rows.find(({ word }) => word === `permissions.${subject}`)?.harmful ?? [];
-      if (harmful.length === 0) return toTextCell(text('permissions.none'));
+      if (harmful.length === 0) return toText(text('permissions.none'));
       return { value: harmful.join(), content: <span class="harm">{harmful.join(', ')}</span> };
     }),
-  }));
-}
-
-/** Returns a row for each permission that any bot asks for, except Administrator. Only for components. */
-function usePermissions(columns: readonly Column[]): ComparedRow[] {
-  const { t } = useLanguage();
-  const invites = columns.map(({ bot }) => bot.invite);
-  const isStated = invites.map((invite) => {
-    return isCommandsOnly(invite) || typeof readInvite(invite)?.permissions === 'object';
-  });
-  return alignPermissions(invites)
-    .filter(({ name }) => name !== 'administrator')
-    .map(({ name, asked }) => ({
-      name: t(`permission.${name}`),
-      cells: asked.map((isOn, i) => (isOn || isStated[i] ? toMarkCell(isOn) : notStated)),
-    }));
-}
-
-/** Whether an invite link only adds commands, which need no permissions. */
-function isCommandsOnly(invite: string): boolean {
-  return readInvite(invite)?.joins === false;
-}
-
-function toTextCell(text: string): Cell {
-  return { value: text, content: text };
-}
-
-/** Returns a cell with a sign, and a word for screen readers. */
-function toMarkCell(isOn: boolean): Cell {
-  return { value: isOn, content: <Mark isOn={isOn} /> };
-}
-
-function Mark({ isOn }: { readonly isOn: boolean }): VNode {
-  const { t } = useLanguage();
-  return (
-    <>
-      <span aria-hidden="true">{isOn ? '✓' : '–'}</span>
-      <span class="out-of-sight">{t(isOn ? 'compare.yes' : 'compare.no')}</span>
-    </>
   );
+  const permissions = alignPermissions(columns.map(({ bot }) => bot.invite))
+    .filter(({ name }) => name !== 'administrator')
+    .map(({ name, asked }) =>
+      row(t(`permission.${name}`), ({ bot }, i) =>
+        asked[i] || isStated(bot.invite) ? toMark(asked[i] === true) : notStated,
+      ),
+    );
+  return {
+    facts: facts.filter(({ cells }) => cells.some(({ value }) => value !== '')),
+    harm,
+    permissions,
+  };
 }
 
-function NotStated(): VNode {
-  const { t } = useLanguage();
-  return <span class="muted">{t('compare.notStated')}</span>;
+/** Whether an invite link states its permissions, or needs none because it only adds commands. */
+function isStated(invite: string): boolean {
+  const { joins, permissions } = readInvite(invite) ?? {};
+  return joins === false || typeof permissions === 'object';
 }
-
-const notStated: Cell = { value: '', content: <NotStated /> };
