@@ -133,7 +133,6 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
     await new TimeSlice().next();
     await next();
   });
-  app.use(site.refuseRemoved);
   app.use(others.routes());
   app.use(pages.routes());
   const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;

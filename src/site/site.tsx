@@ -9,7 +9,7 @@ import { basePathOf, parseUrl } from '../lib/network.ts';
 import { parseReturnPath } from '../login/session.ts';
 import { addBotPages } from './bot/bot-page.tsx';
 import { addComparePage } from './bot/compare-page.tsx';
-import { refuseRemovedBots, trackRemovedBots } from './bot/removed-bot-page.tsx';
+import { createRemovedFinder, trackRemovedBots } from './bot/removed-bots.ts';
 import { addShareRoutes } from './bot/share.tsx';
 import { addWatchPage } from './bot/watch-page.tsx';
 import { createWatchReader } from './bot/watched-bots.ts';
@@ -89,10 +89,8 @@ export function createSite(
 export interface Pages {
   readonly assets: Router;
   readonly pages: Router;
-  /** Middleware: if a later one throws, responds to a browser with an error page. */
+  /** Middleware: if a later one throws, responds to a browser with an error page; 410 to requests for removed bots. */
   readonly showErrors: (report: ReportError) => Middleware;
-  /** Middleware: responds to requests for removed bots with a 410. */
-  readonly refuseRemoved: Middleware;
   /** Null if open pages do not reload on edits. */
   readonly live: LivePreview | null;
 }
@@ -117,9 +115,9 @@ export function createPages(parts: SiteParts): Pages {
   addWatchPage(createPageAdder(pages, parts), parts, readWatched);
   addOpenPages(pages, parts);
   const listNear = createNearLister(new FrontLists(parts), site);
-  const refuseRemoved = refuseRemovedBots(parts, removedAt, listNear);
-  const showErrors: Pages['showErrors'] = (report) => showErrorPages(parts, report, listNear);
-  return { assets, pages, showErrors, refuseRemoved, live };
+  const findRemoved = createRemovedFinder(parts, removedAt);
+  const showErrors: Pages['showErrors'] = (report) => showErrorPages(parts, report, findRemoved, listNear);
+  return { assets, pages, showErrors, live };
 }
 
 /** Adds the public pages: lists, bots, and pages about the site. */
