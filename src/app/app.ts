@@ -71,7 +71,7 @@ export async function openApp(parts: AppParts, closers: Closers): Promise<() => 
   // Together: the server, which keeps no connection alive from now on, waits for the streams that the others end.
   closers.add(async () => {
     const closed = server?.close();
-    pages.live?.close();
+    pages.endLive?.();
     await Promise.all([closed, branch.close()]);
   });
   return async () => {

@@ -30,7 +30,7 @@ import { formPaths, languagePath, toFormPage, withLocale } from './page/addresse
 import { addAssetRoutes } from './page/assets.ts';
 import { addDocsPages } from './page/docs-page.tsx';
 import { createPageAdder, redirectTo } from './page/html-response.ts';
-import { LivePreview } from './page/live-preview.ts';
+import { addLivePreview } from './page/live-preview.ts';
 import type { PageParts, Site } from './page/page-context.tsx';
 import { createNamedLinks, createRepositoryLinks } from './page/repository-links.ts';
 
@@ -91,8 +91,8 @@ export interface Pages {
   readonly pages: Router;
   /** Middleware: if a later one throws, responds to a browser with an error page; 410 to requests for removed bots. */
   readonly showErrors: (report: ReportError) => Middleware;
-  /** Null if open pages do not reload on edits. */
-  readonly live: LivePreview | null;
+  /** Ends the streams of open pages that reload on edits; undefined if pages do not. */
+  readonly endLive: (() => void) | undefined;
 }
 
 interface SiteParts extends Omit<FeedsOptions, 'readWatched'>, Pick<Catalogue, 'blocked'> {
@@ -106,8 +106,7 @@ export function createPages(parts: SiteParts): Pages {
   const assets = new Router();
   addAssetRoutes(assets, site);
   const pages = new Router();
-  const live = config.dev ? new LivePreview(store) : null;
-  live?.addRoute(pages);
+  const endLive = config.dev ? addLivePreview(pages, store) : undefined;
   const removedAt = trackRemovedBots(store, parts.changes);
   const publicBlocked = config.blocked === null ? parts.blocked : { current: nothingBlocked };
   const readWatched = createWatchReader({ ...parts, publicBlocked, removedAt });
@@ -117,7 +116,7 @@ export function createPages(parts: SiteParts): Pages {
   const listNear = createNearLister(new FrontLists(parts), site);
   const findRemoved = createRemovedFinder(parts, removedAt);
   const showErrors: Pages['showErrors'] = (report) => showErrorPages(parts, report, findRemoved, listNear);
-  return { assets, pages, showErrors, live };
+  return { assets, pages, showErrors, endLive };
 }
 
 /** Adds the public pages: lists, bots, and pages about the site. */

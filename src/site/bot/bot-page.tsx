@@ -70,7 +70,6 @@ export function addBotPages(addPage: AddPage, parts: PageParts): void {
 async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot): Promise<PageView> {
   const { site, bots, counts, countHistory, markdown, authors } = parts;
   const { id, facts } = indexed;
-  markdown.start();
   const groups = await readGroups(parts);
   const allAuthors = await Promise.all(facts.authors.map(async (account) => await authors.find(account)));
   const language = site.languages.of(ctx);

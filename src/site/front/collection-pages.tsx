@@ -58,7 +58,6 @@ function createCollectionView(ctx: PageRequest, parts: PageParts, lists: FrontLi
   const { site, bots, authors, collections, markdown } = parts;
   const collection = findCollection(collections, ctx.params['name'] ?? '');
   const { name } = collection;
-  markdown.start();
   const language = site.languages.of(ctx);
   const all = collection.bots.flatMap((id) => bots.get(id) ?? []);
   const listed = parseQuery(ctx).get('nsfw') === 'true' ? all : findListedBots(collection, bots);

@@ -50,11 +50,6 @@ export class Markdown {
     this.#previews = new RenderThread(limit, restOfPreview);
   }
 
-  /** Starts the thread of pages, which takes a while, before the first text. */
-  start(): void {
-    this.#pages.start();
-  }
-
   /** Renders a text to safe HTML, and lists its headings. */
   async render(text: MarkdownText, thread = this.#pages): Promise<RenderedText> {
     if (text.text === '') return { html: '', headings: [] };
@@ -121,10 +116,6 @@ export class RenderThread {
   constructor(limit: number, rest: number) {
     this.#limit = limit;
     this.#rest = rest;
-  }
-
-  start(): void {
-    if (this.#pool === undefined) void this.render(emptySource).catch(() => {});
   }
 
   /** @param abandoned aborted when nobody waits for the text, which then does not begin */
