@@ -19,7 +19,7 @@ import { addFeedsPage } from './discover/feeds-page.tsx';
 import type { FeedsOptions } from './discover/feeds.ts';
 import { addAuthorPage } from './front/author-page.tsx';
 import { addCategoryPages } from './front/categories-page.tsx';
-import { addCollectionPages } from './front/collection-pages.tsx';
+import { addCollectionPages } from './front/collections.tsx';
 import { showErrorPages } from './front/error-pages.tsx';
 import { FrontLists } from './front/front-list.ts';
 import { addFrontPage } from './front/front-page.tsx';

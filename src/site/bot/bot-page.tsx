@@ -17,7 +17,7 @@ import { parseQuery } from '../../http/request.ts';
 import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/trust.tsx';
 import { Cards, type ListedBot } from '../front/card.tsx';
-import { listLinkedCollections, showCollection } from '../front/collections.ts';
+import { listLinkedCollections, showCollection } from '../front/collections.tsx';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from '../front/front-query.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import {

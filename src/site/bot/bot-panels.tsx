@@ -10,7 +10,7 @@ import type { CountAt } from '../../counts/count-history.ts';
 import { formatReview, type NamedReview, type TrustChange, TrustChangeText } from '../changes/trust.tsx';
 import type { ImagePlace } from '../../images/store.ts';
 import type { ListedBot } from '../front/card.tsx';
-import type { ShownCollection } from '../front/collections.ts';
+import type { ShownCollection } from '../front/collections.tsx';
 import type { Html } from '../markdown/markdown.ts';
 import {
   editPath,

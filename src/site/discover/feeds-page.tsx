@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { listLinkedCollections, showCollection } from '../front/collections.ts';
+import { listLinkedCollections, showCollection } from '../front/collections.tsx';
 import { feedsPath, sitePaths, toFeedPath, toPathInLanguage } from '../page/addresses.ts';
 import { findExample } from '../page/docs-page.tsx';
 import { CopyField, listNamedAuthors } from '../page/elements.tsx';

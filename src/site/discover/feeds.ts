@@ -13,7 +13,7 @@ import { parseQuery, readIds, refuseIds } from '../../http/request.ts';
 import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
 import { formatFieldName, toShownPages } from '../changes/changed-fields.tsx';
 import { toMessage } from '../changes/trust.tsx';
-import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
+import { findCollection, findListedBots, showCollection } from '../front/collections.tsx';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/languages.ts';
 import {

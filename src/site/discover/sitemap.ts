@@ -7,7 +7,7 @@ import { compressPieces, createDocument, type WholeDocument } from '../../http/r
 import type { Current } from '../../lib/current-cache.ts';
 import { escapeXml } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { type CollectionParts, type LinkedCollection, listLinkedCollections } from '../front/collections.ts';
+import { type CollectionParts, type LinkedCollection, listLinkedCollections } from '../front/collections.tsx';
 import {
   categoriesPath,
   collectionsPath,

@@ -20,7 +20,7 @@ import {
   Shelves,
   type ShelfTileProps,
 } from './card.tsx';
-import { listLinkedCollections, showCollection, toCollectionTile } from './collections.ts';
+import { listLinkedCollections, showCollection, toCollectionTile } from './collections.tsx';
 import { chooseShelves, type FrontLists, type ShelfName } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query.ts';
