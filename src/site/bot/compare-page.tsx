@@ -7,7 +7,7 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import { parseQuery } from '../../http/request.ts';
 import { readBotTrust, type TrustChange, TrustChangeText } from '../changes/trust.tsx';
 import { BotAvatar, BotName, formatNoCount, type ListedBot } from '../front/card.tsx';
-import { type ListNear, LostPage, type NearBots } from '../front/lost-page.tsx';
+import { type ListNear, LostPage, type NearBots } from '../front/error-pages.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress, toWatchPath } from '../page/addresses.ts';
 import { Layout } from '../page/layout.tsx';

@@ -25,7 +25,7 @@ import {
   sorts,
   withoutFilters,
 } from './front-query.ts';
-import { EmptyShelf } from './lost-page.tsx';
+import { EmptyShelf } from './error-pages.tsx';
 import { findMention, type Mention } from './mentions.ts';
 
 /**
