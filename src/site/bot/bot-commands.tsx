@@ -8,7 +8,7 @@ import { parseQuery } from '../../http/request.ts';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { Ledge } from '../front/card.tsx';
 import { withParameter } from '../page/addresses.ts';
-import { Breadcrumb, NameLink } from '../page/elements.tsx';
+import { Breadcrumb } from '../page/elements.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm, PageLinks, pickPage } from '../page/layout.tsx';
 import { type PageParts, useLanguage } from '../page/page-context.tsx';
@@ -173,11 +173,7 @@ function CommandsPage({ bot, locale, q, count, shown, page, pages }: CommandsPag
       category={category}
       head={
         <>
-          <Breadcrumb category={category}>
-            <li>
-              <NameLink path={`/bots/${id}`} name={name} />
-            </li>
-          </Breadcrumb>
+          <Breadcrumb category={category} bot={{ path: `/bots/${id}`, name }} />
           <h1 id="commands">{t('bot.commands')}</h1>
           <p>{t('bot.commandCount', { count })}</p>
         </>

@@ -5,7 +5,6 @@ import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { english, type Locale, chooseLocale, findLanguages } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { Fault } from '../../catalogue/page/fault.ts';
 import {
   type IndexedBot,
   parseListElement,
@@ -264,14 +263,10 @@ function Similar({ bot, similar }: Pick<BotView, 'bot' | 'similar'>): VNode {
   );
 }
 
+type FaultsProps = Pick<BotView, 'faults'> & { readonly advice: MessageKey };
+
 /** The faults of a bot's files, shown only to their editor. */
-function Faults({
-  faults,
-  advice,
-}: {
-  readonly faults: readonly Fault[];
-  readonly advice: MessageKey;
-}): VNode {
+function Faults({ faults, advice }: FaultsProps): VNode {
   const { t } = useLanguage();
   return (
     <section class="notice bad" role="alert" aria-labelledby="faults">
@@ -283,7 +278,7 @@ function Faults({
 }
 
 /** The page of a bot whose files have never been valid, shown only to their editor. */
-function FaultyBotPage({ id, faults }: { readonly id: string; readonly faults: readonly Fault[] }): VNode {
+function FaultyBotPage({ id, faults }: Pick<BotView, 'faults'> & { readonly id: string }): VNode {
   return (
     <Layout title={id} head={<h1>{id}</h1>}>
       <Faults faults={faults} advice="bot.neverValid" />
@@ -310,7 +305,6 @@ export function createBotMeta(site: Site, page: DescribedBot, category: string):
   const image = bot.nsfw ? null : (cover ?? shareCard ?? avatar);
   const people = authors.map(({ path, ...named }) => ({ '@type': 'Person', ...named, url: home + path }));
   const application = {
-    '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
     '@id': address,
     url: address,
@@ -339,7 +333,6 @@ export function createBotMeta(site: Site, page: DescribedBot, category: string):
     languages: listPageLanguages(main, Object.keys(bot.contents) as Locale[]),
     image: image === null ? undefined : { address: toAddress(image), alt: name, isWide: image !== avatar },
     isAdult: bot.nsfw,
-    isListed: true,
     data: [application, createBreadcrumbData(site, list, { name, address })],
   };
 }

@@ -20,12 +20,10 @@ interface ComparedBot {
   readonly words: string;
 }
 
+type GroupedParts = Pick<PageParts, 'bots' | 'counts' | 'cache'>;
+
 /** Groups all bots in one pass, at most once every few seconds. */
-export async function readGroups({
-  bots,
-  counts,
-  cache,
-}: Pick<PageParts, 'bots' | 'counts' | 'cache'>): Promise<BotGroups> {
+export async function readGroups({ bots, counts, cache }: GroupedParts): Promise<BotGroups> {
   return await cache.get('groups', async () => await groupBots(await bots.sorted(), counts));
 }
 

@@ -7,7 +7,7 @@ import { parseListElement, type IndexedBot, findKnownBot } from '../../catalogue
 import { parseQuery } from '../../http/request.ts';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
-import { Breadcrumb, ActionLink, LinkItem, NameLink, nameAccount } from '../page/elements.tsx';
+import { Breadcrumb, ActionLink, LinkItem, nameAccount } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
@@ -67,11 +67,7 @@ function ChangesPage(props: ChangesPageProps): VNode {
       category={facts.category}
       head={
         <>
-          <Breadcrumb category={facts.category}>
-            <li>
-              <NameLink path={`/bots/${id}`} name={name} />
-            </li>
-          </Breadcrumb>
+          <Breadcrumb category={facts.category} bot={{ path: `/bots/${id}`, name }} />
           <h1>{t('changes.title')}</h1>
         </>
       }

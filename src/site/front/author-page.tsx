@@ -59,7 +59,7 @@ function AuthorPage(props: AuthorPageProps): VNode {
     locale: locale ?? language.locale,
     isListed: bots.length > 0,
     feed,
-    data: profile ? [{ '@context': 'https://schema.org', '@type': 'Person', name: title, url: address }] : [],
+    data: profile ? [{ '@type': 'Person', name: title, url: address }] : [],
   };
   return (
     <Layout

@@ -201,13 +201,7 @@ export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
 }
 
 /** The first five bots, next to each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
-export function Ledge({
-  bots,
-  size,
-}: {
-  readonly bots: readonly BotListElement[];
-  readonly size: number;
-}): VNode {
+export function Ledge({ bots, size }: Pick<ShelfTileProps, 'bots'> & { readonly size: number }): VNode {
   return (
     <div class="ledge" aria-hidden="true">
       {bots.slice(0, maxOnLedge).map((bot) => (

@@ -290,7 +290,6 @@ function createCollectionMeta(site: Site, page: CollectionPageProps, all: string
     return { '@type': 'ListItem', position: i + 1, url: `${site.canonicalUrl}/bots/${id}` };
   });
   const list = {
-    '@context': 'https://schema.org',
     '@type': 'CollectionPage',
     url: address,
     name: title,

@@ -40,7 +40,6 @@ function AboutPage({ sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
     title,
     description: about.text ?? title,
     locale,
-    isListed: true,
   };
   return (
     <Layout meta={meta} head={<h1>{title}</h1>}>

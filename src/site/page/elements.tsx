@@ -135,15 +135,25 @@ export function Since({ at }: { readonly at: number }): VNode {
   return <time dateTime={formatIsoTime(at)}>{ago(at, Date.now())}</time>;
 }
 
-/** The path to a page of a bot: all bots, the bots of its category. @param props.children further list items */
-export function Breadcrumb({ category, children }: RenderableProps<{ readonly category: Category }>): VNode {
+interface BreadcrumbProps {
+  readonly category: Category;
+  /** The bot, on a page below its own. */
+  readonly bot?: NameLinkProps;
+}
+
+/** The path to a page of a bot: all bots, the bots of its category, the bot. */
+export function Breadcrumb({ category, bot }: BreadcrumbProps): VNode {
   const { t, text, href, categoryName } = useLanguage();
   return (
     <nav class="breadcrumb" aria-label={text('bot.breadcrumb')}>
       <ol>
         <LinkItem href={href('/')}>{t('bot.allBots')}</LinkItem>
         <LinkItem href={href(`/categories/${category}`)}>{categoryName(category)}</LinkItem>
-        {children}
+        {bot && (
+          <li>
+            <NameLink {...bot} />
+          </li>
+        )}
       </ol>
     </nav>
   );
