@@ -1,9 +1,12 @@
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Catalogue, OpenCatalogue } from '../catalogue/catalogue.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
+import type { OpenCounts } from '../counts/counts.ts';
 import type { Origin } from '../git/branch/clone.ts';
 import type { ReportError } from '../http/problem.ts';
+import type { OpenImages } from '../images/images.ts';
+import type { Closers } from '../lib/closers.ts';
 import type { Log } from '../lib/log.ts';
 import { basePathOf, parseUrl } from '../lib/network.ts';
 import { parseReturnPath } from '../login/session.ts';
@@ -14,6 +17,7 @@ import { addShareRoutes } from './bot/share.tsx';
 import { addWatchPage } from './bot/watch-page.tsx';
 import { createWatchReader } from './bot/watched-bots.ts';
 import { addChangesPage } from './changes/changes-page.tsx';
+import { createOwnAttention } from './discover/attention.ts';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
 import { addFeedsPage } from './discover/feeds-page.tsx';
 import type { FeedsOptions } from './discover/feeds.ts';
@@ -24,6 +28,7 @@ import { showErrorPages, createNearLister } from './front/error-pages.tsx';
 import { FrontLists } from './front/front-list.ts';
 import { addFrontPage } from './front/front-page.tsx';
 import { Languages } from './language/languages.ts';
+import { type FindImage, Markdown } from './markdown/markdown.ts';
 import { addAboutPage } from './page/about-page.tsx';
 import { formPaths, languagePath, toFormPage, withLocale } from './page/addresses.ts';
 import { addAssetRoutes } from './page/assets.ts';
@@ -34,7 +39,9 @@ import type { PageParts, Site } from './page/page-context.tsx';
 import { createNamedLinks, createRepositoryLinks } from './page/repository-links.ts';
 
 /** The settings of the service that pages depend on. */
-export interface SiteConfig {
+interface SiteConfig {
+  /** The folder of the catalogue. */
+  readonly catalogue: string;
   /** The private block list that replaces the catalogue's; null for the catalogue's own. */
   readonly blocked: string | null;
   readonly contact: string | null;
@@ -48,16 +55,33 @@ export interface SiteConfig {
   readonly readOnly: { readonly original: string | null } | null;
 }
 
-/**
- * Returns the properties that all pages share, with the settings in force at each request.
- * @param origin the remote of the clone, from which the links to the repository are made if the settings have none
- */
-export function createSite(
-  { contact, demo, dev, login, baseUrl, readOnly }: SiteConfig,
-  catalogue: Pick<Catalogue, 'settings'>,
-  origin: Origin | null,
-  log: Log,
-): Site {
+interface SiteOptions extends Pick<OpenCatalogue, 'catalogue' | 'cache'>, Pick<OpenCounts, 'state'> {
+  readonly config: SiteConfig;
+  /** The remote of the clone, from which the links to the repository are made if the settings have none. */
+  readonly origin: Origin | null;
+  /** Null if images are not cached. */
+  readonly images: OpenImages['cache'] | null;
+  readonly log: Log;
+}
+
+type SharedParts = Pick<FeedsOptions, 'site' | 'findImage' | 'markdown' | 'shareCards' | 'ownAttention'>;
+
+/** Opens the parts that all pages share, also those of the desk. */
+export function openSite(options: SiteOptions, closers: Closers): SharedParts {
+  const { config, catalogue, cache, images, state } = options;
+  const findImage: FindImage = (url) => images?.copyOf(url);
+  return {
+    site: createSite(options),
+    findImage,
+    markdown: closers.own(new Markdown(cache, findImage)),
+    shareCards: images?.shareCards ?? null,
+    ownAttention: createOwnAttention({ store: catalogue.store, images, state }, config.catalogue),
+  };
+}
+
+/** Returns the properties that all pages share, with the settings in force at each request. */
+function createSite({ config, catalogue, origin, log }: SiteOptions): Site {
+  const { contact, demo, dev, login, baseUrl, readOnly } = config;
   const original = readOnly?.original ?? null;
   const basePath = basePathOf(baseUrl);
   const publicPath = (path: string): string =>
