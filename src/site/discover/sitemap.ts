@@ -84,7 +84,7 @@ async function* joinEntries(
   yield joined;
 }
 
-/** The addresses of one page in all its languages, or those of several pages. */
+/** The address of a page, or those of several. */
 interface SitemapEntry {
   readonly xml: Xml;
   /** When a page was last edited; 0 if unknown. */
@@ -92,7 +92,7 @@ interface SitemapEntry {
 }
 
 /**
- * Yields an entry for each page of the site and each bot. Ids, locales, and names of categories and collections have
+ * Yields an entry for each address of the site. Ids, locales, and names of categories and collections have
  * no characters that XML escapes; escaping each of them would double the work.
  * @param base the public address, escaped
  */
@@ -102,15 +102,17 @@ function* generateEntries(
   base: Xml,
   locales: readonly Locale[],
 ): Generator<SitemapEntry> {
-  const page = (path: string, languages: readonly LanguageAddress[] = []): SitemapEntry => {
-    const links = languages.map(formatAlternateLink).join('');
-    return { xml: formatAddressElement(`${base}${path}`, links), edited: 0 };
+  const page = (path: string, links: Xml = '', edited = 0): SitemapEntry => {
+    const lastmod = edited === 0 ? '' : formatTextElement('lastmod', formatIsoTime(edited));
+    return { xml: `<url><loc>${base}${path}</loc>${lastmod}${links}</url>\n`, edited };
   };
   const list = (path: string): SitemapEntry =>
-    page(
-      path,
-      listLanguages(locales, (locale) => base + withLocale(path, locale)),
-    );
+    page(path, formatLinks(listLanguages(locales, (locale) => base + withLocale(path, locale))));
+  /** Each language has its own address, and each address lists all of them. */
+  const inLanguages = (path: string, own: readonly Locale[], edited?: number): SitemapEntry[] => {
+    const links = formatLinks(listPageLanguages(base + path, own));
+    return own.map((locale) => page(toPathInLanguage(path, locale, own[0] ?? locale), links, edited));
+  };
   yield list('/');
   yield page('/add');
   yield page('/docs');
@@ -119,38 +121,20 @@ function* generateEntries(
   for (const bot of bots) {
     categories.add(bot.facts.category);
     for (const author of bot.facts.authors) authors.add(author);
-    yield createSitemapEntry(bot, base);
+    yield* inLanguages(`/bots/${bot.id}`, bot.facts.locales, bot.facts.edited);
   }
   if (categories.size > 0) yield list(categoriesPath);
   yield* [...categories].toSorted().map((name) => list(`/categories/${name}`));
   if (collections.length > 0) yield list(collectionsPath);
-  for (const { collection } of collections) {
-    const path = toCollectionPath(collection.name);
-    const own = [...collection.contents.keys()];
-    const others = listPageLanguages(base + path, own);
-    yield* own.map((locale) => page(toPathInLanguage(path, locale, collection.locale), others));
-  }
+  for (const { collection } of collections)
+    yield* inLanguages(toCollectionPath(collection.name), [...collection.contents.keys()]);
   for (const author of authors) yield page(toAuthorPath(author));
 }
 
-/** Each language has its own address, and each address lists all of them. */
-function createSitemapEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): SitemapEntry {
-  const main = `${base}/bots/${id}`;
-  const others = listPageLanguages(main, locales).map(formatAlternateLink);
-  const rest = `<lastmod>${formatIsoTime(edited)}</lastmod>${others.join('')}`;
-  const [first] = locales;
-  const xml = locales.map((locale) =>
-    formatAddressElement(toPathInLanguage(main, locale, first ?? locale), rest),
-  );
-  return { xml: xml.join(''), edited };
-}
-
-function formatAlternateLink({ language, address }: LanguageAddress): Xml {
-  return `<xhtml:link rel="alternate" hreflang="${language}" href="${address}"/>`;
-}
-
-function formatAddressElement(address: Xml, rest: Xml): Xml {
-  return `<url><loc>${address}</loc>${rest}</url>\n`;
+function formatLinks(languages: readonly LanguageAddress[]): Xml {
+  return languages
+    .map(({ language, address }) => `<xhtml:link rel="alternate" hreflang="${language}" href="${address}"/>`)
+    .join('');
 }
 
 const sitemapNamespace = 'http://www.sitemaps.org/schemas/sitemap/0.9';
