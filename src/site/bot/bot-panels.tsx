@@ -11,7 +11,7 @@ import { formatReview, type NamedReview, type TrustChange, TrustChangeText } fro
 import type { ImagePlace } from '../../images/store.ts';
 import type { ListedBot } from '../front/card.tsx';
 import type { ShownCollection } from '../front/collections.tsx';
-import type { Html } from '../markdown/markdown.ts';
+import type { Html } from '../markdown/markdown-renderer.ts';
 import {
   editPath,
   toAuthorPath,

@@ -7,7 +7,14 @@ import type { PageOfBots } from '../../catalogue/lists/lists.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { useLanguage } from '../page/page-context.tsx';
 import type { PageLanguage, ReaderLanguages } from '../language/languages.ts';
-import { Byline, CheckMark, type NameLinkProps, Avatar, toCategoryClass } from '../page/elements.tsx';
+import {
+  Byline,
+  CheckMark,
+  type NameLinkProps,
+  Avatar,
+  type AvatarProps,
+  toCategoryClass,
+} from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { Mention } from './mentions.ts';
 
@@ -162,13 +169,8 @@ export function Card(props: CardProps): VNode {
   );
 }
 
-interface MarkedProps extends Pick<ListProps, 'splitWords'> {
-  readonly text: string;
-  readonly locale: Locale;
-}
-
 /** A text with marks on the words of a search. */
-function Marked({ text, locale, splitWords }: MarkedProps): VNode {
+function Marked({ text, locale, splitWords }: Mention & Pick<ListProps, 'splitWords'>): VNode {
   const pieces = splitWords?.(text, locale) ?? [text];
   return <>{pieces.map((piece, i) => (i % 2 === 0 ? piece : <mark key={i}>{piece}</mark>))}</>;
 }
@@ -188,11 +190,7 @@ export function BotName({ bot, locale, splitWords }: BotNameProps): VNode {
   );
 }
 
-interface BotAvatarProps extends Pick<ListedBot, 'bot'> {
-  readonly name: string;
-  readonly size: number;
-  readonly lazy?: boolean;
-}
+type BotAvatarProps = Pick<ListedBot, 'bot'> & Pick<AvatarProps, 'name' | 'size' | 'lazy'>;
 
 /** The avatar of a bot in a list, in the colour of its category if it has no picture. */
 export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import { type Locale, directionOf, chooseLocale } from '../../bot/locale.ts';
 import { parseQuery } from '../../http/request.ts';
-import type { Html } from '../markdown/markdown.ts';
+import type { Html } from '../markdown/markdown-renderer.ts';
 import {
   collectionsPath,
   listPageLanguages,
@@ -22,7 +22,7 @@ import {
 } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
 import type { AddPage, PageRequest, PageView } from '../page/html-response.ts';
-import { Layout, PageLinks, type PageLinksProps, pickPage } from '../page/layout.tsx';
+import { Layout, PageLinks, pickPage } from '../page/layout.tsx';
 import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import {
   Cards,
@@ -163,7 +163,7 @@ function createCollectionsView(ctx: Context, parts: PageParts): PageView {
   return {
     key: { page: 'collections', number: page, pages, shown: tiles.map(toTileKey) },
     entry: () => parts.collections.all,
-    render: async () => <CollectionsPage {...{ page, pages, tiles }} />,
+    render: async () => <CollectionsPage {...{ page, pages }} shown={tiles} />,
   };
 }
 
@@ -247,12 +247,8 @@ function CollectionPage(props: CollectionPageProps): VNode {
   );
 }
 
-interface CollectionsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
-  readonly tiles: readonly ShelfTileProps[];
-}
-
 /** The list of all collections. */
-function CollectionsPage({ tiles, page, pages }: CollectionsPageProps): VNode {
+function CollectionsPage({ shown, page, pages }: ReturnType<typeof pickPage<ShelfTileProps>>): VNode {
   const language = useLanguage();
   const { site } = useVisit();
   const { t, text, href } = language;
@@ -266,7 +262,7 @@ function CollectionsPage({ tiles, page, pages }: CollectionsPageProps): VNode {
   );
   return (
     <Layout {...{ meta, head }}>
-      <Shelves tiles={tiles} heading="h2" />
+      <Shelves tiles={shown} heading="h2" />
       <PageLinks {...{ page, pages }} pathOf={(number) => href(pageAddress(number))} />
       {site.hasForms && <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>}
     </Layout>

@@ -116,14 +116,11 @@ export class FrontLists {
       ledgeCandidates,
       ({ category, administrator }) => (administrator ? [] : [category]),
     );
-    const categories = new Set<Category>();
-    return candidates.filter((bot) => {
-      const { category } = bot.facts;
-      const isShown = bot !== featured && !categories.has(category);
-      if (!isShown || parseListElement(bot).cachedImages.avatar === null) return false;
-      categories.add(category);
-      return true;
-    });
+    const ledge = new Map<Category, IndexedBot>();
+    for (const bot of candidates)
+      if (bot !== featured && !ledge.has(bot.facts.category) && parseListElement(bot).cachedImages.avatar)
+        ledge.set(bot.facts.category, bot);
+    return [...ledge.values()];
   }
 
   /**

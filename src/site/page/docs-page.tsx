@@ -4,7 +4,8 @@ import { Fragment, type VNode } from 'preact';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send, type Document } from '../../http/representation.ts';
 import { toSlug } from '../../lib/text.ts';
-import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
+import type { RenderedText } from '../markdown/markdown-renderer.ts';
+import { notRendered, RenderThread } from '../markdown/markdown.ts';
 import { CopyButton, LinkItem, NameLink, Prose } from './elements.tsx';
 import type { AddPage } from './html-response.ts';
 import { Layout } from './layout.tsx';
@@ -34,7 +35,7 @@ export function addDocsPages(addPage: AddPage, { site, lists, cache }: PageParts
       const make = async (): Promise<RenderedText> => await renderGuide(path, site.canonicalUrl, example);
       const rendered = await cache
         .get(`guide ${path} ${example?.id}`, make, { isExact: true })
-        .catch(() => ({ html: null, headings: [] }));
+        .catch(() => notRendered);
       return <DocsPage {...rendered} {...{ path, example }} />;
     };
     addPage(path, () => ({ key: { page: path }, render }));

@@ -287,7 +287,10 @@ export function Avatar(props: AvatarProps): VNode {
   const { id, category = 'other', name, image, size, blurred, lazy = false } = props;
   if (image === null) {
     return (
-      <span class={`avatar ${toCategoryClass(category)} ${tintOf(id)}`} aria-hidden="true">
+      <span
+        class={`avatar ${toCategoryClass(category)} tint-${Number(id.slice(-4)) % tintCount}`}
+        aria-hidden="true"
+      >
         {findInitial(name)}
       </span>
     );
@@ -308,12 +311,7 @@ export function Avatar(props: AvatarProps): VNode {
   );
 }
 
-/** Returns the class of a bot's own shade. */
-function tintOf(id: string): string {
-  return `tint-${Number(id.slice(-4)) % tintCount}`;
-}
-
-/** The number of shades in the stylesheet. */
+/** The number of shades in the stylesheet; the id of a bot decides which it has. */
 const tintCount = 4;
 
 /** Returns the first letter or digit of a name. */
