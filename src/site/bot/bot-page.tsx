@@ -38,7 +38,7 @@ import { addCommandsPage, BotCommands, listUsages } from './bot-commands.tsx';
 import { BotHead, BotPanels, type BotView, Listing } from './bot-panels.tsx';
 import { BotFacts } from './bot-facts.tsx';
 import { findBotOfName } from './named-bots.ts';
-import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
+import { findSimilarBots, listBotsOfSameAuthor } from './related-bots.ts';
 import { formatShareCardAddress } from './share.tsx';
 
 /** Adds the pages of bots. A path with a bot's name leads to its page, or to a list of all bots of that name. */
@@ -69,7 +69,6 @@ export function addBotPages(addPage: AddPage, parts: PageParts): void {
 async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot): Promise<PageView> {
   const { site, bots, counts, countHistory, markdown, authors } = parts;
   const { id, facts } = indexed;
-  const groups = await readGroups(parts);
   const allAuthors = await Promise.all(facts.authors.map(async (account) => await authors.find(account)));
   const language = site.languages.of(ctx);
   const { wanted } = language;
@@ -86,7 +85,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     const isRead = await countHistory.isRead('recent');
     const today = countHistory.present();
     const languages = [locale, ...facts.locales, site.settings.language, english];
-    const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
+    const similar = [...(await findSimilarBots(parts, bot, languages))].map(([other, locale]) => {
       const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
       const namesLanguage = findLanguages(own, [locale]).length === 0;
       const named = listNamedAuthors(authors, other.facts.authors);

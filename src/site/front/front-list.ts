@@ -114,7 +114,7 @@ export class FrontLists {
     const [candidates = []] = await this.#parts.lists.top(
       ['count'],
       ledgeCandidates,
-      ({ category, administrator }) => (administrator ? [] : [category]),
+      ({ nsfw, category, administrator }) => (nsfw || administrator ? [] : [category]),
     );
     const ledge = new Map<Category, IndexedBot>();
     for (const bot of candidates)
