@@ -43,9 +43,7 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
     const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
     const languages = findReaderLanguages(ctx, language, [...sizes.locales.keys()]);
     const shelves = chooseShelves(front, languages).map(({ sort, bots }) => {
-      const path = language.href(formatFrontPath({ ...noQuery, sort }));
-      const isWhole = bots.length === sizes.total;
-      return { sort, path: isWhole ? undefined : path, shown: showIn(languages, bots) };
+      return { sort, shown: showIn(languages, bots) };
     });
     const first = featured && showIn(languages, [featured]);
     const collections = listLinkedCollections(parts).slice(0, maxCollections);
@@ -69,7 +67,7 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
             collections={collections.map((collection) =>
               toCollectionTile(collection, language.wanted, parts.authors),
             )}
-            shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}
+            shelves={shelves.map(({ sort, shown }) => ({ sort, bots: lists.toListed(shown) }))}
           />
         );
       },
@@ -92,7 +90,7 @@ interface FrontPageProps extends CatalogueSizes {
   readonly ledge: readonly ListedBot[];
   readonly featured: FeaturedBot | null;
   readonly collections: readonly ShelfTileProps[];
-  readonly shelves: readonly ShownShelf[];
+  readonly shelves: readonly { readonly sort: ShelfName; readonly bots: readonly ListedBot[] }[];
   /** Searches that find bots. */
   readonly examples: readonly string[];
 }
@@ -102,14 +100,6 @@ interface FeaturedBot extends ListedBot {
   /** The name of the maintainer; undefined without a name. */
   readonly by: string | undefined;
   readonly why: string;
-}
-
-/** Some bots of a list. */
-interface ShownShelf {
-  readonly sort: ShelfName;
-  /** The public path of the whole list; undefined if all bots are shown. */
-  readonly path: string | undefined;
-  readonly bots: readonly ListedBot[];
 }
 
 /** The first page for a visitor: a search, some bots, the categories, a bot that a maintainer chose, collections and shelves. */
@@ -134,12 +124,17 @@ function FrontPage(props: FrontPageProps): VNode {
       }
     >
       {collections.length > 0 && (
-        <FrontShelf id="collections" title={t('front.collections')} path={href(collectionsPath)}>
+        <FrontShelf id="collections" title={t('front.collections')} path={collectionsPath}>
           <Shelves tiles={collections} heading="h3" />
         </FrontShelf>
       )}
-      {shelves.map(({ sort, path, bots }) => (
-        <FrontShelf key={sort} id={sort} title={t(`shelf.${sort}`)} path={path}>
+      {shelves.map(({ sort, bots }) => (
+        <FrontShelf
+          key={sort}
+          id={sort}
+          title={t(`shelf.${sort}`)}
+          path={bots.length < total ? formatFrontPath({ ...noQuery, sort }) : undefined}
+        >
           <Cards bots={bots} heading="h3" atOnce={0} />
         </FrontShelf>
       ))}
@@ -161,18 +156,18 @@ function FrontPage(props: FrontPageProps): VNode {
 interface FrontShelfProps {
   readonly id: string;
   readonly title: ComponentChildren;
-  /** The public path of the whole list; undefined if it is shown. */
+  /** The path of the whole list; undefined if it is shown. */
   readonly path: string | undefined;
 }
 
 function FrontShelf({ id, title, path, children }: RenderableProps<FrontShelfProps>): VNode {
-  const { t } = useLanguage();
+  const { t, href } = useLanguage();
   return (
     <section class="shelf" aria-labelledby={id}>
       <div class="shelf-head">
         <h2 id={id}>{title}</h2>
         {path !== undefined && (
-          <a href={path}>
+          <a href={href(path)}>
             {t('shelf.seeAll')}
             <span class="out-of-sight">: {title}</span>
           </a>

@@ -9,7 +9,6 @@ import {
   chooseLocale,
   findLanguages,
 } from '../../bot/locale.ts';
-import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
 import type { Log } from '../../lib/log.ts';
@@ -71,7 +70,7 @@ export class Languages {
   constructor(
     log: Log,
     settings: () => CatalogueSettings,
-    href = toItself,
+    href = (path: string): string => path,
     basePath = '',
     folder = localesFolder,
   ) {
@@ -132,21 +131,30 @@ export class Languages {
    * default language or English.
    */
   #categoryName(category: Category, locale: Locale): string {
-    const own = this.#ownName(category, locale);
-    if (own !== undefined) return own;
-    if (isUsual(category)) return this.messages(locale).text(`category.${category}`);
-    return this.#ownName(category, this.#settings().language) ?? this.#ownName(category, english) ?? category;
+    return (
+      this.#ownName(category, locale) ??
+      this.#findText(`category.${category}`, locale) ??
+      this.#ownName(category, this.#settings().language) ??
+      this.#ownName(category, english) ??
+      category
+    );
   }
 
   #categoryTitle(category: Category, locale: Locale): string {
-    const { text } = this.messages(locale);
-    if (isUsual(category) && this.#ownName(category, locale) === undefined)
-      return text(`list.category.${category}`);
-    return text('list.category', { category: this.#categoryName(category, locale) });
+    const isNamed = this.#ownName(category, locale) !== undefined;
+    const title = isNamed ? undefined : this.#findText(`list.category.${category}`, locale);
+    const name = this.#categoryName(category, locale);
+    return title ?? this.messages(locale).text('list.category', { category: name });
   }
 
   #ownName(category: Category, locale: Locale): string | undefined {
     return findText(this.#settings().categoryNames.get(category), locale);
+  }
+
+  /** Returns a text of the interface; undefined for a key that it does not have. */
+  #findText(key: string, locale: Locale): string | undefined {
+    const text = this.messages(locale).text(key as MessageKey);
+    return text === key ? undefined : text;
   }
 
   get #standard(): Locale {
@@ -181,19 +189,6 @@ function readLocale(ctx: Context): Locale | undefined {
   const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
   return toCanonicalLocale(tag);
 }
-
-/** Whether the interface has a name for a category. */
-function isUsual(category: Category): category is UsualCategory {
-  return defaultCategories.includes(category);
-}
-
-type UsualCategory = MessageKey extends infer Key
-  ? Key extends `category.${infer Name}`
-    ? Name
-    : never
-  : never;
-
-const toItself = (path: string): string => path;
 
 function readFiles(folder: string, log: Log): Map<Locale, MessageTexts> {
   const texts = new Map<Locale, MessageTexts>();
