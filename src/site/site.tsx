@@ -136,7 +136,7 @@ export function createPages(parts: SiteParts): Pages {
   addDiscoverRoutes(pages, { ...parts, readWatched }, config.securityContact);
   addWatchPage(createPageAdder(pages, parts), parts, readWatched);
   addOpenPages(pages, parts);
-  const listNear = createNearLister(new FrontLists(parts), site);
+  const listNear = createNearLister(new FrontLists(parts), parts);
   const findRemoved = createRemovedFinder(parts, removedAt);
   const showErrors: Pages['showErrors'] = (report) => showErrorPages(parts, report, findRemoved, listNear);
   return { assets, pages, showErrors, endLive };
@@ -148,11 +148,11 @@ export function addOpenPages(router: Router, parts: PageParts): void {
   const lists = new FrontLists(parts);
   addFrontPage(addPage, parts, lists);
   addCategoryPages(addPage, parts, lists);
-  addCollectionPages(addPage, parts, lists);
+  addCollectionPages(addPage, parts);
   addAuthorPage(addPage, parts, lists);
   addBotPages(addPage, parts);
   addChangesPage(addPage, parts);
-  addComparePage(addPage, parts, createNearLister(lists, parts.site));
+  addComparePage(addPage, parts, createNearLister(lists, parts));
   addFeedsPage(addPage, parts);
   addAboutPage(addPage, parts);
   addDocsPages(addPage, parts);

@@ -7,7 +7,6 @@ import { english, type Locale, chooseLocale, findLanguages } from '../../bot/loc
 import { findDefaultLocale } from '../../bot/record.ts';
 import {
   type IndexedBot,
-  parseListElement,
   parseRecord,
   listPageImages,
   findKnownBot,
@@ -15,7 +14,7 @@ import {
 import { parseQuery } from '../../http/request.ts';
 import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/trust.tsx';
-import { Cards, type ListedBot } from '../front/card.tsx';
+import { Cards, type ListedBot, toListed } from '../front/card.tsx';
 import { listLinkedCollections, showCollection } from '../front/collections.tsx';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from '../front/front-query.ts';
 import type { MessageKey } from '../language/messages.tsx';
@@ -86,14 +85,12 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     const today = countHistory.present();
     const languages = [locale, ...facts.locales, site.settings.language, english];
     const similar = [...(await findSimilarBots(parts, bot, languages))].map(([other, locale]) => {
-      const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
-      const namesLanguage = findLanguages(own, [locale]).length === 0;
-      const named = listNamedAuthors(authors, other.facts.authors);
-      return { bot: parseListElement(other), locale, namesLanguage, count, growth, authors: named };
+      return { bot: other, locale, namesLanguage: findLanguages(own, [locale]).length === 0 };
     });
     return (
       <BotPage
-        {...{ bot, ...shown, html, similar, review, trustChanges }}
+        {...{ bot, ...shown, html, review, trustChanges }}
+        similar={toListed(parts, similar).map(({ reportedAt: _, ...other }) => other)}
         name={withoutBidiControls(name)}
         description={withoutBidiControls(description)}
         authors={listNamedAuthors(authors, bot.authors)}

@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
-import { parseBotId } from '../../bot/id.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
 import { alignPermissions, readInvite } from '../../bot/invite.ts';
-import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import { readBotTrust, type TrustChange, TrustChangeText } from '../changes/trust.tsx';
-import { BotAvatar, BotName, formatNoCount, type ListedBot } from '../front/card.tsx';
+import { BotAvatar, BotName, formatNoCount, type ListedBot, toKey, toListed } from '../front/card.tsx';
 import { type ListNear, LostPage, type NearBots } from '../front/error-pages.tsx';
 import { useLanguage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress, toWatchPath } from '../page/addresses.ts';
@@ -24,7 +24,7 @@ export function addComparePage(addPage: AddPage, parts: PageParts, listNear: Lis
 
 /** @throws {BotshelfError} queue-full */
 async function createCompareView(ctx: Context, parts: PageParts, listNear: ListNear): Promise<PageView> {
-  const { site, bots, lists, counts } = parts;
+  const { site, bots, lists } = parts;
   const params = parseQuery(ctx);
   const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
   const named = new Set(
@@ -42,18 +42,17 @@ async function createCompareView(ctx: Context, parts: PageParts, listNear: ListN
   const missing = wanted.filter((_, i) => all[i] === undefined);
   const found = [...new Set(all)].filter((bot) => bot !== undefined);
   const ranges = site.languages.of(ctx).wanted;
-  const locales = found.map(({ facts }) => chooseLocale(facts.locales, ranges) as Locale);
+  const shown = found.map((bot) => {
+    return { bot, locale: chooseLocale(bot.facts.locales, ranges) as Locale };
+  });
   const near = found.length === 0 ? await listNear(ctx) : undefined;
-  const shown = near?.bots.map(({ bot, locale }) => [bot.id, locale]);
+  const shownNear = near?.bots.map(({ bot, locale }) => [bot.id, locale]);
   return {
-    key: { compared: found.map(({ id }) => id), missing, isCut, locales, near: shown },
+    key: { compared: shown.map(toKey), missing, isCut, near: shownNear },
     render: async () => {
-      const columns = found.map(async ({ id, ...indexed }, i): Promise<Column> => {
-        const bot = parseListElement(indexed);
-        const locale = locales[i] as Locale;
-        const [count, growth, reportedAt] = [counts.count(id), counts.growth(id), counts.reportedAt(id)];
-        const { changes: trustChanges } = await readBotTrust(parts, id, locale);
-        return { bot, locale, count, growth, reportedAt, trustChanges };
+      const columns = toListed(parts, shown).map(async (column): Promise<Column> => {
+        const { changes } = await readBotTrust(parts, column.bot.id as BotId, column.locale);
+        return { ...column, trustChanges: changes };
       });
       return <ComparePage {...{ missing, isCut, near }} columns={await Promise.all(columns)} />;
     },
@@ -66,7 +65,7 @@ const maxSameName = 10;
 const maxIdLength = 60;
 
 /** The column of a bot in the table. */
-interface Column extends Omit<ListedBot, 'namesLanguage' | 'authors'> {
+interface Column extends ListedBot {
   readonly trustChanges: readonly TrustChange[];
 }
 

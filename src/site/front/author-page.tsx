@@ -8,14 +8,15 @@ import type { PageMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { Cards, type ListedBot, showIn, toKey } from './card.tsx';
+import { Cards, type ListedBot, showIn, toKey, toListed } from './card.tsx';
 import type { FrontLists } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 import { cardsAtOnce } from './list-page.tsx';
 
 /** Adds the pages of authors. */
-export function addAuthorPage(addPage: AddPage, { site, authors }: PageParts, lists: FrontLists): void {
+export function addAuthorPage(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
+  const { site, authors } = parts;
   addPage(toAuthorPath(':id'), async (ctx) => {
     const author = await findKnownAuthor(authors, ctx.params['id'] ?? '');
     const { id, profile, locales } = author;
@@ -28,7 +29,7 @@ export function addAuthorPage(addPage: AddPage, { site, authors }: PageParts, li
     const props = { ...author, locale: known[0] };
     return {
       key: { author: id, locale: props.locale, shown: shown.map(toKey) },
-      render: async () => <AuthorPage {...props} shown={lists.toListed(shown)} />,
+      render: async () => <AuthorPage {...props} shown={toListed(parts, shown)} />,
     };
   });
 }

@@ -4,8 +4,8 @@ import { msPerDay } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
 import { chooseLocale, isIn, type Locale, directionOf } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { useLanguage } from '../page/page-context.tsx';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type PageParts, useLanguage } from '../page/page-context.tsx';
 import type { PageLanguage, ReaderLanguages } from '../language/languages.ts';
 import {
   Byline,
@@ -14,6 +14,7 @@ import {
   Avatar,
   type AvatarProps,
   toCategoryClass,
+  listNamedAuthors,
 } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { Mention } from './mentions.ts';
@@ -60,6 +61,21 @@ export function showIn(
     const locale = common ?? (isChosen ? chosen : (found[0] ?? chosen));
     return { bot, locale, namesLanguage: !isIn(known, [locale]) };
   });
+}
+
+/** Returns bots with the values that their cards show. */
+export function toListed(
+  { counts, authors }: Pick<PageParts, 'counts' | 'authors'>,
+  shown: readonly ShownEntry[],
+): ListedBot[] {
+  return shown.map(({ bot, ...others }) => ({
+    ...others,
+    bot: parseListElement(bot),
+    count: counts.count(bot.id),
+    growth: counts.growth(bot.id),
+    reportedAt: counts.reportedAt(bot.id),
+    authors: listNamedAuthors(authors, bot.facts.authors),
+  }));
 }
 
 /** Returns the part of an entry for the key of a cached page: many requests for languages lead to the same one. */

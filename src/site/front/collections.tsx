@@ -30,11 +30,11 @@ import {
   type ListedBot,
   showIn,
   toKey,
+  toListed,
   findMainCategory,
   Shelves,
   type ShelfTileProps,
 } from './card.tsx';
-import type { FrontLists } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { cardsAtOnce } from './list-page.tsx';
 import type { BotId } from '../../bot/id.ts';
@@ -45,9 +45,9 @@ import { ProblemError } from '../../http/problem.ts';
 import { withoutBidiControls } from '../../lib/text.ts';
 
 /** Adds the page of all collections, and one for each. */
-export function addCollectionPages(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
+export function addCollectionPages(addPage: AddPage, parts: PageParts): void {
   addPage(collectionsPath, (ctx) => createCollectionsView(ctx, parts));
-  addPage(toCollectionPath(':name'), (ctx) => createCollectionView(ctx, parts, lists));
+  addPage(toCollectionPath(':name'), (ctx) => createCollectionView(ctx, parts));
 }
 
 /** The parts of the service that pages with collections depend on. */
@@ -121,7 +121,7 @@ export function toCollectionTile(
 const maxAvatars = 5;
 
 /** @throws {ProblemError} not-found */
-function createCollectionView(ctx: PageRequest, parts: PageParts, lists: FrontLists): PageView {
+function createCollectionView(ctx: PageRequest, parts: PageParts): PageView {
   const { site, bots, authors, collections, markdown } = parts;
   const collection = findCollection(collections, ctx.params['name'] ?? '');
   const { name } = collection;
@@ -146,7 +146,7 @@ function createCollectionView(ctx: PageRequest, parts: PageParts, lists: FrontLi
           {...{ ...texts, html, by, others }}
           category={findMainCategory(listed)}
           locales={[...collection.contents.keys()]}
-          bots={lists.toListed(shown)}
+          bots={toListed(parts, shown)}
           hidden={all.length - listed.length}
         />
       );

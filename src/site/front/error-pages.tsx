@@ -8,9 +8,9 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { EnglishSentence } from '../language/messages.tsx';
 import { ActionLink, LinkItem } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { useLanguage, useVisit, type PageParts, type Site } from '../page/page-context.tsx';
+import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { Layout, SearchForm } from '../page/layout.tsx';
-import { Cards, type ListedBot, showIn } from './card.tsx';
+import { Cards, type ListedBot, showIn, toListed } from './card.tsx';
 import type { FrontLists } from './front-list.ts';
 import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
@@ -147,13 +147,13 @@ export interface NearBots {
 export type ListNear = (ctx: Context, category?: Category) => Promise<NearBots>;
 
 /** Returns a function that takes the bots from a list that many pages share, so that a flood of lost pages is cheap. */
-export function createNearLister(lists: FrontLists, site: Site): ListNear {
+export function createNearLister(lists: FrontLists, parts: PageParts): ListNear {
   const list: ListNear = async (ctx, category) => {
     const query = { ...noQuery, category, sort: 'popular' as const };
     const { bots, nearest, languages } = await lists.get(query, ctx.ip);
-    const reader = findReaderLanguages(ctx, site.languages.of(ctx), languages);
+    const reader = findReaderLanguages(ctx, parts.site.languages.of(ctx), languages);
     const [own, shown] = bots.length > 0 ? [category, bots.slice(0, maxNear)] : [undefined, nearest];
-    return { category: own, bots: lists.toListed(showIn(reader, shown)) };
+    return { category: own, bots: toListed(parts, showIn(reader, shown)) };
   };
   return async (...options) => await list(...options).catch(() => ({ category: undefined, bots: [] }));
 }

@@ -9,8 +9,6 @@ import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
 import type { ReaderLanguages } from '../language/languages.ts';
-import { listNamedAuthors } from '../page/elements.tsx';
-import type { ListedBot, ShownEntry } from './card.tsx';
 import {
   formatFrontPath,
   type FrontQuery,
@@ -63,7 +61,7 @@ export interface Examples {
 }
 
 /** The parts of the service that lists depend on. */
-type ListParts = Pick<PageParts, 'bots' | 'lists' | 'authors' | 'cache' | 'counts'>;
+type ListParts = Pick<PageParts, 'bots' | 'lists' | 'cache' | 'counts'>;
 
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 
@@ -138,18 +136,6 @@ export class FrontLists {
     const none = { queries: [] };
     const first = chosen.catch(() => none);
     return last ?? (await Promise.race([first, wait(maxWaitMs, none, { ref: false })]));
-  }
-
-  /** Returns bots with the values that their cards show. */
-  toListed(shown: readonly ShownEntry[]): ListedBot[] {
-    return shown.map(({ bot, ...others }) => ({
-      ...others,
-      bot: parseListElement(bot),
-      count: this.#parts.counts.count(bot.id),
-      growth: this.#parts.counts.growth(bot.id),
-      reportedAt: this.#parts.counts.reportedAt(bot.id),
-      authors: listNamedAuthors(this.#parts.authors, bot.facts.authors),
-    }));
   }
 
   /** Returns the featured bot if it can be shown to everyone and was chosen less than `featuredMs` ago. */

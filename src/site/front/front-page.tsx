@@ -17,6 +17,7 @@ import {
   type ListedBot,
   showIn,
   toKey,
+  toListed,
   Shelves,
   type ShelfTileProps,
 } from './card.tsx';
@@ -36,7 +37,7 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) return formatFrontPath({ ...query, category });
-    if (!isFront(query)) return await createListView(ctx, site, lists, query);
+    if (!isFront(query)) return await createListView(ctx, parts, lists, query);
     const { featured: chosen, maintainers } = site.settings;
     const front = await lists.front(chosen);
     const { sizes, featured } = front;
@@ -57,17 +58,17 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
         shelves: shelves.map(({ shown }) => shown.map(toKey)),
       },
       render: async () => {
-        const [bot] = first ? lists.toListed(first) : [];
+        const [bot] = first ? toListed(parts, first) : [];
         return (
           <FrontPage
             {...{ ...sizes, examples: examples.queries }}
             reviewers={maintainers.flatMap((account) => nameOf(account) ?? [])}
-            ledge={lists.toListed(ledge)}
+            ledge={toListed(parts, ledge)}
             featured={bot && chosen ? { ...bot, why: chosen.why, by: nameOf(chosen.by) } : null}
             collections={collections.map((collection) =>
               toCollectionTile(collection, language.wanted, parts.authors),
             )}
-            shelves={shelves.map(({ sort, shown }) => ({ sort, bots: lists.toListed(shown) }))}
+            shelves={shelves.map(({ sort, shown }) => ({ sort, bots: toListed(parts, shown) }))}
           />
         );
       },

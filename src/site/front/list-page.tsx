@@ -10,8 +10,8 @@ import { BackLink, FollowLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
 import type { PageView } from '../page/html-response.ts';
 import { Layout, PageLinks } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
-import { Cards, Ledge, type ListedBot, showIn, toKey } from './card.tsx';
+import { type PageParts, type Site, useLanguage, useVisit } from '../page/page-context.tsx';
+import { Cards, Ledge, type ListedBot, showIn, toKey, toListed } from './card.tsx';
 import type { FrontList, FrontLists, Wider } from './front-list.ts';
 import {
   type FrontQuery,
@@ -35,7 +35,7 @@ import { findMention, type Mention } from './mentions.ts';
  */
 export async function createListView(
   ctx: Context,
-  site: Site,
+  parts: PageParts,
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageView> {
@@ -46,7 +46,7 @@ export async function createListView(
       'not-found',
       `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
     );
-  const languages = findReaderLanguages(ctx, site.languages.of(ctx), facts.languages);
+  const languages = findReaderLanguages(ctx, parts.site.languages.of(ctx), facts.languages);
   const shown = showIn(languages, bots, matched, query.filters.locale);
   const near = showIn(languages, nearest);
   return {
@@ -56,8 +56,8 @@ export async function createListView(
       await forEachInSlices(shown, ({ bot, locale }) => {
         if (mentioning.has(bot)) mentions.set(bot.id, findMention(bot, locale, facts.splitWords) ?? null);
       });
-      const listed = lists.toListed(shown).map((each) => ({ ...each, mention: mentions.get(each.bot.id) }));
-      return <ListPage {...{ ...facts, query }} bots={listed} nearest={lists.toListed(near)} />;
+      const listed = toListed(parts, shown).map((each) => ({ ...each, mention: mentions.get(each.bot.id) }));
+      return <ListPage {...{ ...facts, query }} bots={listed} nearest={toListed(parts, near)} />;
     },
   };
 }
