@@ -79,14 +79,14 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   });
   router.get(toFeedPath('author', ':id'), async (ctx) => {
     const { id: author } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
-    const [named] = listNamedAuthors(authors, [author]);
-    const title = site.languages.inAddress(ctx).text('feed.byAuthor', { author: named?.name ?? author });
+    const name = nameAccount(authors, author);
+    const title = site.languages.inAddress(ctx).text('feed.byAuthor', { author: name });
     const paths = { path: toFeedPath('author', author), page: toAuthorPath(author) };
     await sendNewest(ctx, { title, ...paths }, { author });
   });
   router.get(toAttentionPath(':id'), async (ctx) => {
     const author = await findKnownAuthor(authors, ctx.params['id'] ?? '');
-    const name = listNamedAuthors(authors, [author.id])[0]?.name ?? author.id;
+    const name = nameAccount(authors, author.id);
     const title = site.languages.inAddress(ctx).text('feed.attention', { author: name });
     const text = { title, path: toAttentionPath(author.id), page: toAuthorPath(author.id) };
     ctx.set('X-Robots-Tag', 'noindex');

@@ -251,16 +251,11 @@ export function findReaderLanguages(
  * after `*`, because `*` accepts any language before them.
  */
 export function parseLanguageRanges(header: string): string[] {
-  const ranges = header
-    .slice(0, 500)
-    .split(',')
-    .map((part) => {
-      const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim());
-      const weight = parameters.find((parameter) => parameter.startsWith('q='));
-      return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
-    });
-  const sorted = ranges
-    .filter(({ range, weight }) => range !== '' && weight > 0)
+  const parts = header.slice(0, 500).matchAll(/([^\s,;]+)\s*(?:;([^,]*))?/g);
+  const sorted = Array.from(parts, ([, range = '', parameters = '']) => {
+    return { range, weight: Number(/(?:^|;)\s*q=([^;]*)/.exec(parameters)?.[1] ?? 1) };
+  })
+    .filter(({ weight }) => weight > 0)
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ range }) => range);
   return sorted.includes('*') ? sorted.slice(0, sorted.indexOf('*')) : sorted;
