@@ -101,15 +101,8 @@ function listHeadings(nodes: readonly dom.Node[]): dom.Element[] {
  * hyphens, so both forms are found. A link to the title or the top leads to the top. A link without a target is replaced by its content.
  */
 function linkHeadings(tree: dom.Fragment, title: string, headings: readonly Heading[]): void {
-  const ids = new Map(
-    headings.toReversed().flatMap(
-      ({ id }) =>
-        [
-          [joinHyphens(id), id],
-          [id, id],
-        ] as const,
-    ),
-  );
+  const ids = new Map<string, string>();
+  for (const { id } of headings.toReversed()) ids.set(joinHyphens(id), id).set(id, id);
   const targetOf = (fragment: string): string | undefined => {
     const slug = toSlug(decodeFragment(fragment));
     const [, first = slug, number = '0'] = /^(.+)-(\d{1,5})$/.exec(slug) ?? [];
@@ -168,8 +161,7 @@ function layOutElement(node: dom.Element, place: Place): dom.Node[] {
     // Reachable with the keyboard, because it scrolls.
     ...(tagName === 'pre' && { tabindex: '0' }),
   });
-  if (tagName !== 'table') return [node];
-  return [wrapInScroller(node)];
+  return [tagName === 'table' ? wrapInScroller(node) : node];
 }
 
 /**
@@ -186,14 +178,9 @@ function layOutImage(node: dom.Element, { images, inLink }: Place): dom.Node[] {
     const rest = { height: String(size.height), loading: 'lazy', class: classes || undefined };
     return [dom.createElement('img', { ...attributes, ...rest })];
   }
-  const host = parseUrl(url)?.host ?? '';
-  const words = dom.createTextNode(alt.trim() === '' ? host || url : alt);
-  const frame = { class: 'no-picture', title };
-  return [
-    inLink
-      ? dom.createElement('span', frame, [words])
-      : dom.createElement('a', { ...frame, href: url, rel: 'nofollow ugc noopener' }, [words]),
-  ];
+  const words = dom.createTextNode(alt.trim() || parseUrl(url)?.host || url);
+  const link = inLink ? {} : { href: url, rel: 'nofollow ugc noopener' };
+  return [dom.createElement(inLink ? 'span' : 'a', { class: 'no-picture', title, ...link }, [words])];
 }
 
 /** Draws the box of a task: `[ ]` or `[x]` at the start of a list item. */
@@ -208,21 +195,15 @@ function drawTask({ childNodes }: dom.Element): boolean {
 /** Wraps a table so that it scrolls. A table wider than a phone is reachable with the keyboard, and labelled by its first row. */
 function wrapInScroller(table: dom.Element): dom.Element {
   const rows = listRows(table.childNodes).map(({ childNodes }) =>
-    childNodes.filter(dom.isElement).map(dom.textOf),
+    childNodes.filter(dom.isElement).map((cell) => dom.textOf(cell).trim()),
   );
   const longest: number[] = [];
-  for (const row of rows) {
-    row.forEach((text, i) => {
-      const words = text.split(/\s+/).map(({ length }) => length);
-      longest[i] = Math.max(longest[i] ?? 0, ...words);
-    });
-  }
+  for (const row of rows)
+    for (const [i, text] of row.entries())
+      longest[i] = Math.max(longest[i] ?? 0, ...text.split(/\s+/).map(({ length }) => length));
   const isWide = longest.reduce((sum, length) => sum + length + gapOfColumns, 0) > widthOfPhone;
-  const name =
-    rows[0]
-      ?.map((text) => text.trim())
-      .join(', ')
-      .slice(0, maxNameLength) ?? '';
+  const [first = []] = rows;
+  const name = first.join(', ').slice(0, maxNameLength);
   const reached = { tabindex: '0', role: 'group', 'aria-label': name || undefined };
   return dom.createElement('div', { class: 'table', ...(isWide && reached) }, [table]);
 }
