@@ -117,11 +117,9 @@ export async function listAttention(
       for (const key of keys) if (!oldest.has(key)) oldest.set(key, id);
       return first;
     });
-    if (name !== undefined || link !== undefined) {
-      const same = link === undefined ? 'name' : name === undefined ? 'invite' : 'both';
-      const others = [...new Set([name, link])].filter((other) => other !== undefined);
-      addBot('near-duplicate', { same, others: others.join(', ') });
-    }
+    const same = link === undefined ? 'name' : name === undefined ? 'invite' : 'both';
+    const others = [...new Set([name, link])].filter((other) => other !== undefined);
+    if (others.length > 0) addBot('near-duplicate', { same, others: others.join(', ') });
     const reportedAt = state.reportedAt(id);
     if (reportedAt === undefined) return;
     const days = Math.floor((now - reportedAt) / msPerDay);
@@ -203,17 +201,18 @@ function toItem<K>({ id, facts }: IndexedBot, kind: K, values: AttentionValues):
   return { kind, bot: id, name: facts.name, fixPath: editPath(id), values };
 }
 
-/** Yields the images of a bot that fail. */
-function* listFailures(bot: IndexedBot, images: AttentionSources['images']): Generator<OwnItem> {
-  if (images === null) return;
+/** Lists the images of a bot that fail. */
+function listFailures(bot: IndexedBot, images: AttentionSources['images']): OwnItem[] {
+  if (images === null) return [];
   const { avatar, cover, preview } = parseListElement(bot).images;
   const named = { avatar: [avatar], cover: [cover], preview, page: listPageImages(bot) };
-  for (const [key, urls] of Object.entries(named))
-    for (const url of urls) {
+  return Object.entries(named).flatMap(([key, urls]) =>
+    urls.flatMap((url) => {
       const failure = images.failureOf(url ?? '');
-      if (url !== null && failure)
-        yield toItem(bot, 'image-failed', { key, url, since: failure.since, message: failure.message });
-    }
+      if (url === null || failure === undefined) return [];
+      return toItem(bot, 'image-failed', { key, url, since: failure.since, message: failure.message });
+    }),
+  );
 }
 
 /** Returns the last time at which the count rose to more than ten times that of the day before, or fell to less than a tenth. */
