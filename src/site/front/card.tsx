@@ -247,25 +247,6 @@ export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hi
   );
 }
 
-/** Compares the ticked bots: the last item of their list. CSS counts them, and shows the bar from the first one on. */
-function CompareBar(): VNode {
-  const { t, href } = useLanguage();
-  return (
-    <li class="chosen">
-      <form id={compareFormId} action={href('/compare')}>
-        <span>{t('compare.chosen', { number: <b class="number" /> })}</span>
-        <span class="one-more muted">{t('compare.oneMore')}</span>
-        <button type="submit">{t('compare.short')}</button>
-        <button class="plain" type="reset">
-          {t('compare.clear')}
-        </button>
-      </form>
-    </li>
-  );
-}
-
-const compareFormId = 'ticked';
-
 /**
  * Returns a text with the days since a bot last reported a count, once they are `inactiveDays` or more; false before.
  * @param reportedAge milliseconds since it reported one
@@ -274,60 +255,6 @@ export function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage
   const days = Math.floor(reportedAge / msPerDay);
   return days >= inactiveDays && t('card.noCount', { days });
 }
-
-/** Returns the tags that distinguish a bot, warnings first, as list items with a key each. */
-function listTags(
-  { bot, locale, namesLanguage, growth = 0, reportedAt }: ListedBot,
-  language: PageLanguage,
-  locales: readonly Locale[] = [locale],
-): VNode[] {
-  const { t, languageName } = language;
-  const { owner, repo } = bot.codehost;
-  const [prefix] = bot.trigger.prefix;
-  const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, language);
-  const grown = (
-    <>
-      <span aria-hidden="true">▲ {t('card.thisMonth', { change: growth })}</span>
-      <span class="out-of-sight">{t('card.grown', { change: growth })}</span>
-    </>
-  );
-  return [
-    readInvite(bot.invite)?.fullControl === true && toTag('control', t('card.fullControl'), 'warning'),
-    bot.nsfw && toTag('adult', t('bot.adult'), 'adult'),
-    noCount && toTag('count', noCount, 'warning'),
-    namesLanguage && toTag('language', languageName(locale, locales)),
-    growth >= minGrowth && toTag('growth', grown, 'good'),
-    owner !== null && repo !== null && toTag('source', t('card.openSource'), 'good'),
-    prefix !== undefined && toTag('prefix', t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })),
-  ].filter((node): node is VNode => node !== null && typeof node === 'object');
-}
-
-function toTag(key: string, content: ComponentChildren, look = ''): VNode {
-  return (
-    <li key={key} class={`tag ${look}`.trim()}>
-      {content}
-    </li>
-  );
-}
-
-const maxTags = 2;
-const minGrowth = 0.1;
-
-/**
- * Returns the keys of tags that four of five bots of a long list have, so they distinguish few. Warnings are never
- * among them, nor languages that the reader does not have.
- */
-function findCommonTags(tags: readonly (readonly VNode[])[]): ReadonlySet<unknown> {
-  const keys = tags.flatMap((ofBot) => ofBot.map(({ key }) => key));
-  const isCommon = (key: unknown): boolean =>
-    !essential.has(key) && keys.filter((other) => other === key).length * 5 >= tags.length * 4;
-  return new Set(tags.length < longList ? [] : keys.filter(isCommon));
-}
-
-const essential = new Set<unknown>(['control', 'adult', 'count', 'language']);
-
-/** A shorter list, such as a shelf, shows all tags. */
-const longList = 9;
 
 /** A category or a collection, with the avatars of its first bots on a plank. */
 export interface ShelfTileProps {
@@ -401,3 +328,76 @@ export function findMainCategory(bots: readonly Pick<IndexedBot, 'facts'>[]): Ca
   const [first] = [...counts].toSorted(([, a], [, b]) => b - a);
   return first?.[0] ?? 'other';
 }
+
+/** Compares the ticked bots: the last item of their list. CSS counts them, and shows the bar from the first one on. */
+function CompareBar(): VNode {
+  const { t, href } = useLanguage();
+  return (
+    <li class="chosen">
+      <form id={compareFormId} action={href('/compare')}>
+        <span>{t('compare.chosen', { number: <b class="number" /> })}</span>
+        <span class="one-more muted">{t('compare.oneMore')}</span>
+        <button type="submit">{t('compare.short')}</button>
+        <button class="plain" type="reset">
+          {t('compare.clear')}
+        </button>
+      </form>
+    </li>
+  );
+}
+
+const compareFormId = 'ticked';
+
+/** Returns the tags that distinguish a bot, warnings first, as list items with a key each. */
+function listTags(
+  { bot, locale, namesLanguage, growth = 0, reportedAt }: ListedBot,
+  language: PageLanguage,
+  locales: readonly Locale[] = [locale],
+): VNode[] {
+  const { t, languageName } = language;
+  const { owner, repo } = bot.codehost;
+  const [prefix] = bot.trigger.prefix;
+  const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, language);
+  const grown = (
+    <>
+      <span aria-hidden="true">▲ {t('card.thisMonth', { change: growth })}</span>
+      <span class="out-of-sight">{t('card.grown', { change: growth })}</span>
+    </>
+  );
+  return [
+    readInvite(bot.invite)?.fullControl === true && toTag('control', t('card.fullControl'), 'warning'),
+    bot.nsfw && toTag('adult', t('bot.adult'), 'adult'),
+    noCount && toTag('count', noCount, 'warning'),
+    namesLanguage && toTag('language', languageName(locale, locales)),
+    growth >= minGrowth && toTag('growth', grown, 'good'),
+    owner !== null && repo !== null && toTag('source', t('card.openSource'), 'good'),
+    prefix !== undefined && toTag('prefix', t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })),
+  ].filter((node): node is VNode => node !== null && typeof node === 'object');
+}
+
+function toTag(key: string, content: ComponentChildren, look = ''): VNode {
+  return (
+    <li key={key} class={`tag ${look}`.trim()}>
+      {content}
+    </li>
+  );
+}
+
+const maxTags = 2;
+const minGrowth = 0.1;
+
+/**
+ * Returns the keys of tags that four of five bots of a long list have, so they distinguish few. Warnings are never
+ * among them, nor languages that the reader does not have.
+ */
+function findCommonTags(tags: readonly (readonly VNode[])[]): ReadonlySet<unknown> {
+  const keys = tags.flatMap((ofBot) => ofBot.map(({ key }) => key));
+  const isCommon = (key: unknown): boolean =>
+    !essential.has(key) && keys.filter((other) => other === key).length * 5 >= tags.length * 4;
+  return new Set(tags.length < longList ? [] : keys.filter(isCommon));
+}
+
+const essential = new Set<unknown>(['control', 'adult', 'count', 'language']);
+
+/** A shorter list, such as a shelf, shows all tags. */
+const longList = 9;

@@ -62,80 +62,6 @@ export function showErrorPages(
   };
 }
 
-/** Whether a client prefers a page to a problem document. */
-function prefersPage(ctx: Context): boolean {
-  return ctx.accepts('application/problem+json', 'text/html') === 'text/html';
-}
-
-const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
-
-/** Seconds after which a page that is not available reloads itself. */
-const reloadSeconds = '5';
-
-/** @param props.path the path of the page at the original, on a read-only copy */
-function ErrorPage(props: {
-  readonly problem: ProblemError;
-  readonly path: string;
-  readonly near: NearBots | undefined;
-  readonly removed: Removal | undefined;
-}): VNode {
-  const { problem, path, near, removed } = props;
-  const { site } = useVisit();
-  const { t, text, day, href } = useLanguage();
-  const kind = toErrorKind(problem);
-  const title = text(`error.${kind}.title`);
-  const id = problem.headers[requestIdHeader];
-  const values = removed && {
-    id: <code>{removed.id}</code>,
-    day: <time dateTime={new Date(removed.time).toISOString()}>{day(removed.time)}</time>,
-  };
-  return (
-    <LostPage
-      {...{ title, near }}
-      head={
-        <>
-          <p class="muted whole">{problem.status}</p>
-          <h1>{t(`error.${kind}.title`)}</h1>
-          <p class="whole">{t(`error.${kind}.text`, values)}</p>
-        </>
-      }
-    >
-      {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
-      {hasOwnReason.has(problem.kind) && <EnglishSentence clause={problem.message} />}
-      {kind === 'readOnly' && site.hasForms && (
-        <ActionLink href={site.canonicalUrl + path}>{t('error.readOnly.original')}</ActionLink>
-      )}
-      {removed && (
-        <>
-          <p>{t('error.removed.owner')}</p>
-          <ul class="links">
-            {site.repository && (
-              <LinkItem href={site.repository.history(`${botsFolder}/${folderOf(removed.id)}`)}>
-                {t('bot.history')}
-              </LinkItem>
-            )}
-            {site.hasForms && <LinkItem href={href('/add')}>{t('layout.add')}</LinkItem>}
-          </ul>
-        </>
-      )}
-    </LostPage>
-  );
-}
-
-/** Problems whose detail has more than the texts of the page. */
-const hasOwnReason: ReadonlySet<ProblemKind> = new Set(['writes-unavailable', 'too-large']);
-
-type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused' | 'readOnly' | 'removed';
-
-function toErrorKind({ kind, status }: ProblemError): ErrorKind {
-  if (kind === 'not-found' || kind === 'unknown-bot') return 'missing';
-  if (kind === 'removed-bot') return 'removed';
-  if (kind === 'read-only') return 'readOnly';
-  if (kind === 'unexpected') return 'unexpected';
-  if (status === 429) return 'limited';
-  return status === 503 ? 'busy' : 'refused';
-}
-
 /** Three bots on many servers, for a page without content. */
 export interface NearBots {
   /** The category of all of them; undefined for bots of any category. */
@@ -223,4 +149,78 @@ export function EmptyShelf(): VNode {
       />
     </svg>
   );
+}
+
+/** Whether a client prefers a page to a problem document. */
+function prefersPage(ctx: Context): boolean {
+  return ctx.accepts('application/problem+json', 'text/html') === 'text/html';
+}
+
+const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
+
+/** Seconds after which a page that is not available reloads itself. */
+const reloadSeconds = '5';
+
+/** @param props.path the path of the page at the original, on a read-only copy */
+function ErrorPage(props: {
+  readonly problem: ProblemError;
+  readonly path: string;
+  readonly near: NearBots | undefined;
+  readonly removed: Removal | undefined;
+}): VNode {
+  const { problem, path, near, removed } = props;
+  const { site } = useVisit();
+  const { t, text, day, href } = useLanguage();
+  const kind = toErrorKind(problem);
+  const title = text(`error.${kind}.title`);
+  const id = problem.headers[requestIdHeader];
+  const values = removed && {
+    id: <code>{removed.id}</code>,
+    day: <time dateTime={new Date(removed.time).toISOString()}>{day(removed.time)}</time>,
+  };
+  return (
+    <LostPage
+      {...{ title, near }}
+      head={
+        <>
+          <p class="muted whole">{problem.status}</p>
+          <h1>{t(`error.${kind}.title`)}</h1>
+          <p class="whole">{t(`error.${kind}.text`, values)}</p>
+        </>
+      }
+    >
+      {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
+      {hasOwnReason.has(problem.kind) && <EnglishSentence clause={problem.message} />}
+      {kind === 'readOnly' && site.hasForms && (
+        <ActionLink href={site.canonicalUrl + path}>{t('error.readOnly.original')}</ActionLink>
+      )}
+      {removed && (
+        <>
+          <p>{t('error.removed.owner')}</p>
+          <ul class="links">
+            {site.repository && (
+              <LinkItem href={site.repository.history(`${botsFolder}/${folderOf(removed.id)}`)}>
+                {t('bot.history')}
+              </LinkItem>
+            )}
+            {site.hasForms && <LinkItem href={href('/add')}>{t('layout.add')}</LinkItem>}
+          </ul>
+        </>
+      )}
+    </LostPage>
+  );
+}
+
+/** Problems whose detail has more than the texts of the page. */
+const hasOwnReason: ReadonlySet<ProblemKind> = new Set(['writes-unavailable', 'too-large']);
+
+type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused' | 'readOnly' | 'removed';
+
+function toErrorKind({ kind, status }: ProblemError): ErrorKind {
+  if (kind === 'not-found' || kind === 'unknown-bot') return 'missing';
+  if (kind === 'removed-bot') return 'removed';
+  if (kind === 'read-only') return 'readOnly';
+  if (kind === 'unexpected') return 'unexpected';
+  if (status === 429) return 'limited';
+  return status === 503 ? 'busy' : 'refused';
 }
