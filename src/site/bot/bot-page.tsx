@@ -90,7 +90,7 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
     return (
       <BotPage
         {...{ bot, ...shown, html, review, trustChanges }}
-        similar={toListed(parts, similar).map(({ reportedAt: _, ...other }) => other)}
+        similar={toListed(parts, similar).map((other) => ({ ...other, reportedAt: undefined }))}
         name={withoutBidiControls(name)}
         description={withoutBidiControls(description)}
         authors={listNamedAuthors(authors, bot.authors)}

@@ -255,7 +255,6 @@ function useRows(columns: readonly Column[]): TableRows {
   const language = useLanguage();
   const { t, text, day, list, categoryName, languageName } = language;
   const locales = columns.flatMap(({ bot }) => Object.keys(bot.contents));
-  const toText = (content: string): Cell => ({ value: content, content });
   const notStated: Cell = { value: '', content: <span class="muted">{t('compare.notStated')}</span> };
   const toMark = (value: boolean): Cell => ({
     value,
@@ -281,10 +280,10 @@ function useRows(columns: readonly Column[]): TableRows {
       const content = formatNoCount(reportedAt && Date.now() - reportedAt, language);
       return { value: content === false ? '' : reportedAt, content };
     }),
-    row(t('bot.category'), ({ bot }) => toText(categoryName(bot.category))),
+    row(t('bot.category'), ({ bot }) => toTextCell(categoryName(bot.category))),
     row(t('card.openSource'), ({ bot }) => toMark(toSourceAddress(bot.codehost) !== null)),
     row(t('bot.language'), ({ bot }) =>
-      toText(list.format(Object.keys(bot.contents).map((locale) => languageName(locale, locales)))),
+      toTextCell(list.format(Object.keys(bot.contents).map((locale) => languageName(locale, locales)))),
     ),
     row(t('bot.howToUse'), ({ bot, locale }) => {
       const content = useUsage({ bot, locale });
@@ -299,7 +298,7 @@ function useRows(columns: readonly Column[]): TableRows {
         </p>
       )),
     })),
-    row(t('bot.created'), ({ bot }) => toText(day(bot.created))),
+    row(t('bot.created'), ({ bot }) => toTextCell(day(bot.created))),
   ];
   const labels = columns.map(({ bot }) => listLabelRows(bot.invite, text));
   const harm = (['members', 'server', 'messages'] as const).map((subject) =>
@@ -310,7 +309,7 @@ function useRows(columns: readonly Column[]): TableRows {
       if (only?.word === 'permissions.everything')
         return { value: 'all', content: <span class="harm">{t('compare.all')}</span> };
       const harmful = rows.find(({ word }) => word === `permissions.${subject}`)?.harmful ?? [];
-      if (harmful.length === 0) return toText(text('permissions.none'));
+      if (harmful.length === 0) return toTextCell(text('permissions.none'));
       return { value: harmful.join(), content: <span class="harm">{harmful.join(', ')}</span> };
     }),
   );
@@ -332,4 +331,8 @@ function useRows(columns: readonly Column[]): TableRows {
 function isStated(invite: string): boolean {
   const { joins, permissions } = readInvite(invite) ?? {};
   return joins === false || typeof permissions === 'object';
+}
+
+function toTextCell(content: string): Cell {
+  return { value: content, content };
 }

@@ -70,15 +70,14 @@ function WatchPage({ ids, shown, isCut, lost, open, unread, page, pages }: Watch
   const lines = open.map(({ line }) => line).join('\n');
   const compared = shown.filter(({ indexed }) => indexed).map(({ id }) => id);
   const pathOf = (number: number): string => href(withParameter(toWatchPath(ids), 'page', String(number)));
-  const head = (
+  const lead = (
     <>
-      <h1>{t('watch.title')}</h1>
       <p class="whole">{t('watch.introduction')}</p>
       {ids.length > 0 && <FollowLinks path={toWatchPath(ids, watchFeedPath)} />}
     </>
   );
   return (
-    <Layout title={text('watch.title')} head={head} isUnlisted>
+    <Layout title={text('watch.title')} lead={lead} isUnlisted>
       <div class="stack">
         {lost.length > 0 && (
           <p class="notice">

@@ -68,16 +68,7 @@ function FeedsPage({ sizes, examples }: FeedsPageProps): VNode {
     />
   );
   return (
-    <Layout
-      meta={meta}
-      script="copyScript"
-      head={
-        <>
-          <h1>{title}</h1>
-          <p class="whole">{description}</p>
-        </>
-      }
-    >
+    <Layout meta={meta} script="copyScript" lead={<p class="whole">{description}</p>}>
       <div class="narrow stack">
         {toField([text('feed.newBots'), sitePaths.newBots])}
         {feeds.map(toField)}

@@ -51,14 +51,8 @@ function CategoriesPage({ total, tiles }: CategoriesPageProps): VNode {
   const { t, text } = language;
   const [title, description] = [text('list.categories'), text('front.title')];
   const meta = createOwnMeta(site.canonicalUrl + categoriesPath, language, { title, description });
-  const head = (
-    <>
-      <h1>{title}</h1>
-      <p>{t('list.found', { count: total })}</p>
-    </>
-  );
   return (
-    <Layout meta={meta} head={head}>
+    <Layout meta={meta} lead={<p>{t('list.found', { count: total })}</p>}>
       <Shelves tiles={tiles} heading="h2" isSmall />
     </Layout>
   );

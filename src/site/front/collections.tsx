@@ -254,14 +254,8 @@ function CollectionsPage({ shown, page, pages }: ReturnType<typeof pickPage<Shel
   const { t, text, href } = language;
   const [title, description] = [text('collections.title'), text('collections.text')];
   const meta = createOwnMeta(site.canonicalUrl + pageAddress(page), language, { title, description });
-  const head = (
-    <>
-      <h1>{title}</h1>
-      <p>{description}</p>
-    </>
-  );
   return (
-    <Layout {...{ meta, head }}>
+    <Layout meta={meta} lead={<p>{description}</p>}>
       <Shelves tiles={shown} heading="h2" />
       <PageLinks {...{ page, pages }} pathOf={(number) => href(pageAddress(number))} />
       {site.hasForms && <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>}

@@ -49,7 +49,9 @@ interface LayoutProps {
   readonly form?: SentForm;
   /** The category whose colour the page has. */
   readonly category?: Category;
-  /** The heading of the page and the lines below it. They stand on the wall, above the plank. */
+  /** The lines below the heading, for a page whose heading is its title. */
+  readonly lead?: ComponentChildren;
+  /** The heading of the page and the lines below it, in place of `lead`. They stand on the wall, above the plank. */
   readonly head?: ComponentChildren;
   /** The content next to or below the heading. */
   readonly beside?: ComponentChildren;
@@ -64,8 +66,9 @@ type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
   const { meta, isUnlisted = false, isFront = false, script, category, children } = props;
-  const { head, beside, wall = head && <PageHead {...{ head, beside }} /> } = props;
-  const { title = isFront ? undefined : meta?.title } = props;
+  const { title = isFront ? undefined : meta?.title, lead, beside } = props;
+  const { head = lead && [<h1>{title}</h1>, lead], wall = head && <PageHead {...{ head, beside }} /> } =
+    props;
   const { t, locale, dir, href } = useLanguage();
   const { settings, live } = useVisit().site;
   const { name } = settings;
