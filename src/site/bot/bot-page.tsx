@@ -219,12 +219,7 @@ function Screenshots({ screenshots, blurImages, name }: BotView): VNode | null {
       {screenshots.map(({ path, width, height }, i) => (
         <div key={path} id={`screenshot-${i}`} class="opened">
           <a class="close" href="#screenshots" aria-label={text('bot.close')}>
-            <img
-              class={blurImages ? 'veiled' : undefined}
-              {...{ src: path, width, height }}
-              alt=""
-              loading="lazy"
-            />
+            <BotImage {...{ path, width, height }} alt="" small={undefined} lazy blurred={blurImages} />
           </a>
           {i > 0 && <a class="earlier" href={`#screenshot-${i - 1}`} aria-label={text('list.previous')} />}
           {i < screenshots.length - 1 && (

@@ -7,13 +7,10 @@ import type { PageParts } from '../page/page-context.tsx';
 
 /** Returns other bots of a bot's authors. */
 export function listBotsOfSameAuthor(authors: readonly Author[], bot: BotRecord): IndexedBot[] {
-  const others = new Set<IndexedBot>();
-  for (const { bots } of authors)
-    for (const other of bots) {
-      if (others.size === maxOfAuthor) break;
-      if (other.id !== bot.id && (bot.nsfw || !other.facts.nsfw)) others.add(other);
-    }
-  return [...others];
+  const others = authors
+    .flatMap(({ bots }) => bots)
+    .filter((other) => other.id !== bot.id && (bot.nsfw || !other.facts.nsfw));
+  return [...new Set(others)].slice(0, maxOfAuthor);
 }
 
 const maxOfAuthor = 8;

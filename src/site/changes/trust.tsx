@@ -162,6 +162,7 @@ const trustKinds = ['permission', 'bot', 'author', 'nsfw', 'source'] as const;
 /** Returns the facts of a bot that matter for trust, as `<kind> <value>`; undefined without a main page. */
 function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined {
   const { invite, authors: named, nsfw, codehost } = readMainData(files);
+  const { owner, repo } = (codehost ?? {}) as Partial<Record<string, unknown>>;
   const authors = Array.isArray(named) ? named.filter((author) => typeof author === 'string') : [];
   if (typeof invite !== 'string') return undefined;
   const { groups, unknownBits } = comparePermissions(invite, '');
@@ -171,13 +172,8 @@ function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined 
     `bot ${toInviteKey(invite)}`,
     ...authors.map((author) => `author ${author}`),
     ...(nsfw === true ? ['nsfw '] : []),
-    ...(namesSource(codehost) ? [] : ['source ']),
+    ...([owner, repo].every((part) => typeof part === 'string') ? [] : ['source ']),
   ]);
-}
-
-function namesSource(codehost: unknown): boolean {
-  const { owner, repo } = (codehost ?? {}) as Partial<Record<string, unknown>>;
-  return typeof owner === 'string' && typeof repo === 'string';
 }
 
 /** The review of a page that was accepted. Times are in milliseconds since the epoch. */

@@ -67,8 +67,8 @@ type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 export function Layout(props: LayoutProps): VNode {
   const { meta, isUnlisted = false, isFront = false, script, category, children } = props;
   const { title = isFront ? undefined : meta?.title, lead, beside } = props;
-  const { head = lead && [<h1>{title}</h1>, lead], wall = head && <PageHead {...{ head, beside }} /> } =
-    props;
+  const { head = lead && [<h1>{title}</h1>, lead] } = props;
+  const { wall = head && <PageHead {...{ head, beside }} /> } = props;
   const { t, locale, dir, href } = useLanguage();
   const { settings, live } = useVisit().site;
   const { name } = settings;
