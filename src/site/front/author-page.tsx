@@ -10,7 +10,6 @@ import { Layout } from '../page/layout.tsx';
 import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
 import { Cards, type ListedBot, showIn, toKey, toListed } from './card.tsx';
 import type { FrontLists } from './front-list.ts';
-import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 import { cardsAtOnce } from './list-page.tsx';
 
@@ -22,9 +21,9 @@ export function addAuthorPage(addPage: AddPage, parts: PageParts, lists: FrontLi
     const { id, profile, locales } = author;
     const language = site.languages.of(ctx);
     const { bots } = await lists.get({ ...noQuery, filters: { author: id } }, ctx.ip);
-    const shown = showIn(findReaderLanguages(ctx, language, locales), bots);
+    const shown = showIn(language.findAmong(locales), bots);
     const described = Object.keys(profile?.description ?? {}) as Locale[];
-    const { wanted } = findReaderLanguages(ctx, language, described);
+    const { wanted } = language.findAmong(described);
     const known = [...wanted, ...findLanguages([site.settings.language], described), ...described];
     const props = { ...author, locale: known[0] };
     return {

@@ -35,7 +35,6 @@ import {
   Shelves,
   type ShelfTileProps,
 } from './card.tsx';
-import { findReaderLanguages } from '../language/languages.ts';
 import { cardsAtOnce } from './list-page.tsx';
 import type { BotId } from '../../bot/id.ts';
 import type { Collection, CollectionText } from '../../catalogue/page/side-file.ts';
@@ -129,7 +128,7 @@ function createCollectionView(ctx: PageRequest, parts: PageParts): PageView {
   const all = collection.bots.flatMap((id) => bots.get(id) ?? []);
   const listed = parseQuery(ctx).get('nsfw') === 'true' ? all : findListedBots(collection, bots);
   const locales = listed.flatMap(({ facts }) => facts.locales);
-  const shown = showIn(findReaderLanguages(ctx, language, locales), listed);
+  const shown = showIn(language.findAmong(locales), listed);
   const texts = showCollection(collection, language.wanted);
   const [by] = listNamedAuthors(authors, [collection.by ?? '']);
   const others = listLinkedCollections(parts)

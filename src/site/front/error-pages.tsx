@@ -12,7 +12,6 @@ import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx'
 import { Layout, SearchForm } from '../page/layout.tsx';
 import { Cards, type ListedBot, showIn, toListed } from './card.tsx';
 import type { FrontLists } from './front-list.ts';
-import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 
 /** The removal of the bot that a request is for. */
@@ -77,7 +76,7 @@ export function createNearLister(lists: FrontLists, parts: PageParts): ListNear 
   const list: ListNear = async (ctx, category) => {
     const query = { ...noQuery, category, sort: 'popular' as const };
     const { bots, nearest, languages } = await lists.get(query, ctx.ip);
-    const reader = findReaderLanguages(ctx, parts.site.languages.of(ctx), languages);
+    const reader = parts.site.languages.of(ctx).findAmong(languages);
     const [own, shown] = bots.length > 0 ? [category, bots.slice(0, maxNear)] : [undefined, nearest];
     return { category: own, bots: toListed(parts, showIn(reader, shown)) };
   };

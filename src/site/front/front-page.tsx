@@ -23,7 +23,6 @@ import {
 } from './card.tsx';
 import { listLinkedCollections, showCollection, toCollectionTile } from './collections.tsx';
 import { chooseShelves, type FrontLists, type ShelfName } from './front-list.ts';
-import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query.ts';
 import { createListMeta, createListView } from './list-page.tsx';
 
@@ -42,7 +41,7 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
     const front = await lists.front(chosen);
     const { sizes, featured } = front;
     const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
-    const languages = findReaderLanguages(ctx, language, [...sizes.locales.keys()]);
+    const languages = language.findAmong([...sizes.locales.keys()]);
     const shelves = chooseShelves(front, languages).map(({ sort, bots }) => {
       return { sort, shown: showIn(languages, bots) };
     });

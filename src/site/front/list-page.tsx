@@ -4,7 +4,7 @@ import { type Locale, findLanguages } from '../../bot/locale.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/text.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
-import { type PageLanguage, findReaderLanguages } from '../language/languages.ts';
+import type { PageLanguage } from '../language/languages.ts';
 import { categoriesPath, sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { BackLink, FollowLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
@@ -46,7 +46,7 @@ export async function createListView(
       'not-found',
       `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
     );
-  const languages = findReaderLanguages(ctx, parts.site.languages.of(ctx), facts.languages);
+  const languages = parts.site.languages.of(ctx).findAmong(facts.languages);
   const shown = showIn(languages, bots, matched, query.filters.locale);
   const near = showIn(languages, nearest);
   return {

@@ -41,6 +41,8 @@ export interface PageLanguage extends Messages {
    * of the interface, that of the list, and English. Empty for a client that names no language.
    */
   readonly wanted: readonly string[];
+  /** Returns the reader's languages among those of bots. */
+  readonly findAmong: (locales: readonly Locale[]) => ReaderLanguages;
   /** The languages of the interface. */
   readonly locales: readonly Locale[];
   /** Returns a path of this site as a path below that of the public address. */
@@ -111,11 +113,17 @@ export class Languages {
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
     const ranges = listWantedRanges(requested, accepted);
     const locale = chooseLocale([this.#standard, ...this.locales], ranges) ?? english;
+    const wanted = ranges.length === 0 ? [] : [...ranges, locale, this.#settings().language, english];
+    const chosen = requested === undefined ? ranges : [requested];
     return {
       ...this.messages(locale),
       ...this.#dates.get(locale, ranges),
       requested,
-      wanted: ranges.length === 0 ? [] : [...ranges, locale, this.#settings().language, english],
+      wanted,
+      findAmong: (locales) => ({
+        wanted: findLanguages([...wanted, locale], locales),
+        known: findLanguages([...chosen, locale], locales),
+      }),
       inactiveDays: this.#settings().inactiveDays,
       categories: this.#settings().categories,
       categoryName: (category) => this.#categoryName(category, locale),
@@ -231,19 +239,6 @@ export interface ReaderLanguages {
   readonly wanted: readonly Locale[];
   /** The languages that the reader chose in the address, or else in the browser, and that of the interface. */
   readonly known: readonly Locale[];
-}
-
-/** Returns the reader's languages among those of bots. @param locales the languages of the bots */
-export function findReaderLanguages(
-  ctx: Context,
-  { requested, locale, wanted }: PageLanguage,
-  locales: readonly Locale[],
-): ReaderLanguages {
-  const chosen = requested === undefined ? parseLanguageRanges(ctx.get('Accept-Language')) : [requested];
-  return {
-    wanted: findLanguages([...wanted, locale], locales),
-    known: findLanguages([...chosen, locale], locales),
-  };
 }
 
 /**
