@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
@@ -13,50 +12,49 @@ import { toSourceAddress, toWatchPath } from '../page/addresses.ts';
 import { Layout } from '../page/layout.tsx';
 import { Fact, toCategoryClass } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
-import type { AddPage, PageView } from '../page/html-response.ts';
+import type { AddPage } from '../page/html-response.ts';
 import { listLabelRows } from '../page/permissions.tsx';
 import { useServerCount, useUsage } from './bot-facts.tsx';
 
-/** Adds the page that shows the bots of the parameter `bots` next to each other. They are named by ids or parts of names. */
+/**
+ * Adds the page that shows the bots of the parameter `bots` next to each other. They are named by ids or parts of names.
+ */
 export function addComparePage(addPage: AddPage, parts: PageParts, listNear: ListNear): void {
-  addPage('/compare', async (ctx) => await createCompareView(ctx, parts, listNear));
-}
-
-/** @throws {BotshelfError} queue-full */
-async function createCompareView(ctx: Context, parts: PageParts, listNear: ListNear): Promise<PageView> {
   const { site, bots, lists } = parts;
-  const params = parseQuery(ctx);
-  const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
-  const named = new Set(
-    texts.map((text) => text.trim().slice(0, maxIdLength).toWellFormed()).filter(Boolean),
-  );
-  const wanted = [...named].slice(0, maxCompared);
-  const isCut = named.size > maxCompared;
-  const find = async (text: string): Promise<IndexedBot | undefined> => {
-    const id = parseBotId(text);
-    if (id !== undefined) return bots.get(id);
-    const found = await lists.page({ q: text, limit: maxSameName }, ctx.ip);
-    return found.bots.find(({ facts }) => facts.name.toLowerCase().includes(text.toLowerCase()));
-  };
-  const all = await Promise.all(wanted.map(find));
-  const missing = wanted.filter((_, i) => all[i] === undefined);
-  const found = [...new Set(all)].filter((bot) => bot !== undefined);
-  const ranges = site.languages.of(ctx).wanted;
-  const shown = found.map((bot) => {
-    return { bot, locale: chooseLocale(bot.facts.locales, ranges) as Locale };
+  addPage('/compare', async (ctx) => {
+    const params = parseQuery(ctx);
+    const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
+    const named = new Set(
+      texts.map((text) => text.trim().slice(0, maxIdLength).toWellFormed()).filter(Boolean),
+    );
+    const wanted = [...named].slice(0, maxCompared);
+    const isCut = named.size > maxCompared;
+    const find = async (text: string): Promise<IndexedBot | undefined> => {
+      const id = parseBotId(text);
+      if (id !== undefined) return bots.get(id);
+      const found = await lists.page({ q: text, limit: maxSameName }, ctx.ip);
+      return found.bots.find(({ facts }) => facts.name.toLowerCase().includes(text.toLowerCase()));
+    };
+    const all = await Promise.all(wanted.map(find));
+    const missing = wanted.filter((_, i) => all[i] === undefined);
+    const found = [...new Set(all)].filter((bot) => bot !== undefined);
+    const ranges = site.languages.of(ctx).wanted;
+    const shown = found.map((bot) => {
+      return { bot, locale: chooseLocale(bot.facts.locales, ranges) as Locale };
+    });
+    const near = found.length === 0 ? await listNear(ctx) : undefined;
+    const shownNear = near?.bots.map(({ bot, locale }) => [bot.id, locale]);
+    return {
+      key: { compared: shown.map(toKey), missing, isCut, near: shownNear },
+      render: async () => {
+        const columns = toListed(parts, shown).map(async (column): Promise<Column> => {
+          const { changes } = await readBotTrust(parts, column.bot.id as BotId, column.locale);
+          return { ...column, trustChanges: changes };
+        });
+        return <ComparePage {...{ missing, isCut, near }} columns={await Promise.all(columns)} />;
+      },
+    };
   });
-  const near = found.length === 0 ? await listNear(ctx) : undefined;
-  const shownNear = near?.bots.map(({ bot, locale }) => [bot.id, locale]);
-  return {
-    key: { compared: shown.map(toKey), missing, isCut, near: shownNear },
-    render: async () => {
-      const columns = toListed(parts, shown).map(async (column): Promise<Column> => {
-        const { changes } = await readBotTrust(parts, column.bot.id as BotId, column.locale);
-        return { ...column, trustChanges: changes };
-      });
-      return <ComparePage {...{ missing, isCut, near }} columns={await Promise.all(columns)} />;
-    },
-  };
 }
 
 const maxCompared = 4;

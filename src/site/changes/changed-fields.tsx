@@ -91,20 +91,19 @@ export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFields
           {namesLanguage && <h3>{languageName(locale)}</h3>}
           {fields.length === 0 && state !== 'edited' && <p>{t(`changes.${state}`)}</p>}
           <dl class="changes">
-            {fields.map(
-              (field) =>
-                (state !== 'added' || field.after !== '') && (
-                  <Fact key={field.name} name={<FieldName name={field.name} />}>
-                    {state === 'added' ? (
-                      <div class="typed">
-                        {field.name === 'category' ? categoryName(field.after) : field.after}
-                      </div>
-                    ) : (
-                      <ChangedWords {...field} />
-                    )}
-                  </Fact>
-                ),
-            )}
+            {fields
+              .filter(({ after }) => state !== 'added' || after !== '')
+              .map((field) => (
+                <Fact key={field.name} name={<FieldName name={field.name} />}>
+                  {state === 'added' ? (
+                    <div class="typed">
+                      {field.name === 'category' ? categoryName(field.after) : field.after}
+                    </div>
+                  ) : (
+                    <ChangedWords {...field} />
+                  )}
+                </Fact>
+              ))}
           </dl>
         </div>
       ))}

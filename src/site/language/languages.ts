@@ -111,9 +111,11 @@ export class Languages {
 
   /** Returns the language for the tag in the address and the value of Accept-Language. */
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
+    const { language, inactiveDays, categories, categoryTexts } = this.#settings();
     const ranges = listWantedRanges(requested, accepted);
-    const locale = chooseLocale([this.#standard, ...this.locales], ranges) ?? english;
-    const wanted = ranges.length === 0 ? [] : [...ranges, locale, this.#settings().language, english];
+    const standard = this.#texts.has(language) ? language : english;
+    const locale = chooseLocale([standard, ...this.locales], ranges) ?? english;
+    const wanted = ranges.length === 0 ? [] : [...ranges, locale, language, english];
     const chosen = requested === undefined ? ranges : [requested];
     return {
       ...this.messages(locale),
@@ -124,11 +126,11 @@ export class Languages {
         wanted: findLanguages([...wanted, locale], locales),
         known: findLanguages([...chosen, locale], locales),
       }),
-      inactiveDays: this.#settings().inactiveDays,
-      categories: this.#settings().categories,
+      inactiveDays,
+      categories,
       categoryName: (category) => this.#categoryName(category, locale),
       categoryTitle: (category) => this.#categoryTitle(category, locale),
-      categoryText: (category) => findText(this.#settings().categoryTexts[category], locale),
+      categoryText: (category) => findText(categoryTexts[category], locale),
       locales: this.locales,
       href: this.#href,
     };
@@ -163,11 +165,6 @@ export class Languages {
   #findText(key: string, locale: Locale): string | undefined {
     const text = this.messages(locale).text(key as MessageKey);
     return text === key ? undefined : text;
-  }
-
-  get #standard(): Locale {
-    const { language } = this.#settings();
-    return this.#texts.has(language) ? language : english;
   }
 
   /** Returns the messages of one of `locales`. Parses them on first use, and logs their faults. */
