@@ -12,11 +12,10 @@ import type { ReaderLanguages } from '../language/languages.ts';
 import {
   formatFrontPath,
   type FrontQuery,
-  listWiderQueries,
   noQuery,
   sortOf,
   sorts,
-  type WiderQuery,
+  type PageFilters,
   withoutFilters,
 } from './front-query.ts';
 import type { PageParts } from '../page/page-context.tsx';
@@ -38,10 +37,16 @@ export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
   readonly isNear: boolean;
 }
 
-/** The number of bots of a list with fewer filters. */
-export interface Wider extends WiderQuery {
+/** A list with fewer filters than another one. */
+export interface Wider {
+  /** The filter that was dropped; undefined if all were. */
+  readonly dropped: 'category' | Exclude<keyof PageFilters, KeptFilter> | undefined;
+  readonly query: FrontQuery;
   readonly total: number;
 }
+
+/** The filters that stay: `author` names the list, the others add bots. */
+type KeptFilter = 'author' | 'adult' | 'weaker';
 
 /** The content of the front page. */
 export interface Front {
@@ -259,6 +264,23 @@ function toListQuery(query: FrontQuery): ListQuery {
 
 function toFirst(query: FrontQuery): ListQuery {
   return { ...toListQuery(query), after: 0, limit: minOnShelf };
+}
+
+/** Returns a query without each of its filters, and then without all of them. */
+function listWiderQueries(query: FrontQuery): Omit<Wider, 'total'>[] {
+  const { category, filters } = query;
+  const names = Object.keys(filters) as (keyof PageFilters)[];
+  const wider: Omit<Wider, 'total'>[] = names.filter(isDropped).map((dropped) => {
+    return { dropped, query: { ...query, filters: { ...filters, [dropped]: undefined } } };
+  });
+  if (category !== undefined) wider.push({ dropped: 'category', query: { ...query, category: undefined } });
+  if (wider.length > 1)
+    wider.push({ dropped: undefined, query: { ...withoutFilters(query), category: undefined } });
+  return wider;
+}
+
+function isDropped(name: keyof PageFilters): name is Exclude<keyof PageFilters, KeptFilter> {
+  return !['author', 'adult', 'weaker'].includes(name);
 }
 
 /** The number of bots on a page of a list. */
