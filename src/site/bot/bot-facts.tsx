@@ -16,6 +16,7 @@ export function BotFacts(view: BotView): VNode {
   const language = useLanguage();
   const { t, href, ago, categoryName } = language;
   const noCount = formatNoCount(reportedAge, language);
+  const source = toSourceAddress(bot.codehost);
   return (
     <dl class="bot-facts six">
       <Fact name={t('bot.serverCount')}>
@@ -26,7 +27,15 @@ export function BotFacts(view: BotView): VNode {
         <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
       <Fact name={t('bot.howToUse')}>{useUsage(view) ?? unknown}</Fact>
-      <Fact name={t('bot.source')}>{useSource(bot) ?? unknown}</Fact>
+      <Fact name={t('bot.source')}>
+        {source === null ? (
+          unknown
+        ) : (
+          <a href={source} rel="nofollow ugc noopener">
+            {t('bot.openSource', { host: 'GitHub' })}
+          </a>
+        )}
+      </Fact>
       <Fact name={t('bot.edited')}>
         <time dateTime={formatIsoTime(bot.edited)}>{ago(0, editedAge)}</time>
       </Fact>
@@ -59,18 +68,6 @@ function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
       {growth > 0 ? '▲' : '▼'} {t('card.percent', { change: Math.abs(growth) })}{' '}
       <span class="out-of-sight">{t(growth > 0 ? 'bot.more' : 'bot.fewer')}</span>
     </span>
-  );
-}
-
-/** A link to the bot's source code; null if it is not open. Only for components. */
-function useSource({ codehost }: ListedBot['bot']): VNode | null {
-  const { t } = useLanguage();
-  const address = toSourceAddress(codehost);
-  if (address === null) return null;
-  return (
-    <a href={address} rel="nofollow ugc noopener">
-      {t('bot.openSource', { host: 'GitHub' })}
-    </a>
   );
 }
 

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { CommitAuthor } from '../../bot/commit-message.ts';
 import { type Locale, chooseLocale } from '../../bot/locale.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
@@ -106,13 +105,21 @@ function Change({
   const { t, minute, daysAgo } = useLanguage();
   const { commit, time, by, isNewBot } = change;
   const address = site.repository?.commit(commit);
+  const author =
+    by.kind === 'person' ? (
+      <bdi>{withoutBidiControls(by.name)}</bdi>
+    ) : by.kind === 'api' ? (
+      t('changes.api')
+    ) : (
+      t('changes.proposal', { account: nameAccount(authors, by.account) })
+    );
   return (
     <section class="panel stack" id={commit} aria-labelledby={`at-${commit}`}>
       <h2 id={`at-${commit}`}>
         <time dateTime={new Date(time).toISOString()}>{minute(time)}</time>
       </h2>
       <p class="muted">
-        <Author {...{ by, authors }} /> · {daysAgo(time, Date.now())}
+        {author} · {daysAgo(time, Date.now())}
         {address && (
           <>
             {' · '}
@@ -122,17 +129,5 @@ function Change({
       </p>
       {isNewBot ? <p>{t('changes.listed')}</p> : <ChangedFields {...change} />}
     </section>
-  );
-}
-
-function Author({ by, authors }: Pick<ChangesPageProps, 'authors'> & { readonly by: CommitAuthor }): VNode {
-  const { t } = useLanguage();
-  if (by.kind === 'person') return <bdi>{withoutBidiControls(by.name)}</bdi>;
-  return (
-    <>
-      {by.kind === 'api'
-        ? t('changes.api')
-        : t('changes.proposal', { account: nameAccount(authors, by.account) })}
-    </>
   );
 }
