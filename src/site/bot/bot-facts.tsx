@@ -6,16 +6,16 @@ import { formatNoCount, type ListedBot } from '../front/card.tsx';
 import { formatOwnName } from '../language/messages.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { Fact } from '../page/elements.tsx';
-import { useLanguage } from '../page/page-context.tsx';
+import { usePage } from '../page/page-context.tsx';
 import { toCommandsPath } from './bot-commands.tsx';
 import type { BotView } from './bot-panels.tsx';
 
 /** The facts for deciding whether to try a bot: always the same six, with a dash for unknown ones. */
 export function BotFacts(view: BotView): VNode {
   const { bot, editedAge, reportedAge } = view;
-  const language = useLanguage();
-  const { t, href, ago, categoryName } = language;
-  const noCount = formatNoCount(reportedAge, language);
+  const context = usePage();
+  const { t, href, ago, categoryName } = context;
+  const noCount = formatNoCount(reportedAge, context);
   const source = toSourceAddress(bot.codehost);
   return (
     <dl class="bot-facts six">
@@ -50,7 +50,7 @@ const unknown = '–';
 
 /** Formats the number of a bot's servers; null if unknown. Only for components. */
 export function useServerCount({ count, growth }: Pick<ListedBot, 'count' | 'growth'>): VNode | null {
-  const { integer } = useLanguage();
+  const { integer } = usePage();
   if (count === undefined) return null;
   return (
     <>
@@ -61,7 +61,7 @@ export function useServerCount({ count, growth }: Pick<ListedBot, 'count' | 'gro
 
 /** The growth of the count; nothing below half a percent. */
 function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
-  const { t } = useLanguage();
+  const { t } = usePage();
   if (Math.abs(growth) < 0.005) return null;
   return (
     <span class={growth > 0 ? 'growth up' : 'growth'}>
@@ -78,7 +78,7 @@ export function useUsage({
   usages = [],
 }: Pick<ListedBot, 'bot' | 'locale'> & Partial<Pick<BotView, 'usages'>>): VNode | null {
   const { length: count } = usages;
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   const { prefix, customisable, mentionable } = bot.trigger;
   const hasCommands = count > 0 || (readInvite(bot.invite)?.commands ?? false);
   const hasPrefix = prefix.length > 0;
@@ -107,7 +107,7 @@ export function useUsage({
 
 /** The language of the page, as a menu if there are others. */
 function LanguagesOfBot({ bot, locale }: BotView): VNode {
-  const { href } = useLanguage();
+  const { href } = usePage();
   const all = Object.keys(bot.contents);
   const others = all.filter((other) => other !== locale);
   const current = <span lang={locale}>{formatOwnName(locale, all)}</span>;

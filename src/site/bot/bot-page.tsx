@@ -31,7 +31,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageView, sendOnce } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { type Site, usePage, type PageParts } from '../page/page-context.tsx';
 import { PermissionLabel } from '../page/permissions.tsx';
 import { addCommandsPage, BotCommands, listUsages } from './bot-commands.tsx';
 import { BotHead, BotPanels, type BotView, Listing } from './bot-panels.tsx';
@@ -127,8 +127,7 @@ function computeAge(time: number | undefined): number | undefined {
 /** The page of a bot in the language of the reader, or else in one that the bot has. */
 export function BotPage(view: BotView): VNode {
   const { bot, locale, name, html, blurImages, similar, faults } = view;
-  const { site } = useVisit();
-  const { text, categoryTitle } = useLanguage();
+  const { site, text, categoryTitle } = usePage();
   const feed = { title: text('changes.of', { name }), path: toFeedPath('bot', bot.id) };
   const meta = { ...createBotMeta(site, view, categoryTitle(bot.category)), feed };
   return (
@@ -156,8 +155,7 @@ export function BotPage(view: BotView): VNode {
 
 /** Names the language of the page, with a link to translate it into the reader's, if pages may be in that language. */
 function OtherLanguage({ bot, locale }: BotView): VNode {
-  const { site } = useVisit();
-  const { t, href, languageName, locale: own, locales } = useLanguage();
+  const { site, t, href, languageName, locale: own, locales } = usePage();
   const { languages } = site.settings;
   return (
     <p class="muted">
@@ -175,7 +173,7 @@ function OtherLanguage({ bot, locale }: BotView): VNode {
 
 /** Explains why the images are blurred, with a link that shows them. */
 function Veil({ bot, html }: BotView): VNode | null {
-  const { t, requested } = useLanguage();
+  const { t, requested } = usePage();
   const { avatar, cover, preview } = bot.cachedImages;
   const isInPage = html?.includes('<img ') === true;
   if (avatar === null && cover === null && preview.length === 0 && !isInPage) return null;
@@ -191,7 +189,7 @@ function Veil({ bot, html }: BotView): VNode | null {
  * browser's back button closes it.
  */
 function Screenshots({ screenshots, blurImages, name }: BotView): VNode | null {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   if (screenshots.length === 0) return null;
   const label = (i: number): string => text('bot.screenshot', { number: i + 1, name });
   return (
@@ -239,7 +237,7 @@ function formatSizes(ratio: number): string {
 }
 
 function Similar({ bot, similar }: Pick<BotView, 'bot' | 'similar'>): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
     <section class="shelf similar" aria-labelledby="similar">
@@ -258,7 +256,7 @@ type FaultsProps = Pick<BotView, 'faults'> & { readonly advice: MessageKey };
 
 /** The faults of a bot's files, shown only to their editor. */
 function Faults({ faults, advice }: FaultsProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <section class="notice bad" role="alert" aria-labelledby="faults">
       <h2 id="faults">{t('bot.faults')}</h2>

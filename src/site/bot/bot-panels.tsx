@@ -32,7 +32,7 @@ import {
   Avatar,
   toCategoryClass,
 } from '../page/elements.tsx';
-import { useLanguage, useVisit } from '../page/page-context.tsx';
+import { usePage } from '../page/page-context.tsx';
 import { PermissionSigns } from '../page/permissions.tsx';
 import type { Usage } from './bot-commands.tsx';
 import { ShareCodes } from './share.tsx';
@@ -75,7 +75,7 @@ export interface BotView extends Pick<ListedBot, 'count' | 'growth' | 'authors'>
  * because a page that arrives later would move it.
  */
 export function BotPanels(props: BotView): VNode {
-  const { text } = useLanguage();
+  const { text } = usePage();
   return (
     <aside class="side" aria-label={text('bot.about')}>
       <Lately {...props} />
@@ -87,7 +87,7 @@ export function BotPanels(props: BotView): VNode {
 
 /** Recent changes that matter to people who trust the bot. */
 function Lately({ trustChanges }: BotView): VNode | null {
-  const { t } = useLanguage();
+  const { t } = usePage();
   if (trustChanges.length === 0) return null;
   return (
     <section class="panel stack" aria-labelledby="lately">
@@ -105,7 +105,7 @@ function Lately({ trustChanges }: BotView): VNode | null {
 
 /** The bot's counts in the last 90 days, and the time of the last one. */
 function CountsPanel({ history, reportedAge }: BotView): VNode | null {
-  const { t, ago } = useLanguage();
+  const { t, ago } = usePage();
   if (reportedAge === undefined) return null;
   return (
     <section class="panel" aria-labelledby="counts">
@@ -124,7 +124,7 @@ function CountsPanel({ history, reportedAge }: BotView): VNode | null {
  * @param props.counts of days without gaps, ascending
  */
 export function CountChart({ counts }: { readonly counts: readonly CountAt[] }): VNode | null {
-  const { t, text, integer, day } = useLanguage();
+  const { t, text, integer, day } = usePage();
   const [first, last] = [counts.at(0), counts.at(-1)];
   if (first === undefined || last === undefined || counts.length < 2) return null;
   const dayOf = (period: number): string => day(period * msPerDay);
@@ -208,7 +208,7 @@ function round(value: number): number {
 
 /** Other bots of the same author, and collections that include the bot. */
 function More({ bot, sameAuthor, collections }: BotView): VNode | null {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   const author = bot.authors.find((id) => sameAuthor[0]?.facts.authors.includes(id));
   if (author === undefined && collections.length === 0) return null;
   return (
@@ -242,8 +242,7 @@ function More({ bot, sameAuthor, collections }: BotView): VNode | null {
 /** Actions on the listing, for visitors and owners, in one row at the end of the page. */
 export function Listing(props: BotView): VNode {
   const { bot, locale, name } = props;
-  const { site, viewer } = useVisit();
-  const { t, text, day, href } = useLanguage();
+  const { site, viewer, t, text, day, href } = usePage();
   const id = bot.id as BotId;
   const subject = `${text('bot.report')}: ${name} (${id})`;
   const language = locale === findDefaultLocale(bot) ? undefined : locale;
@@ -292,7 +291,7 @@ function reportAddress(address: string, subject: string, about: string): string 
 /** The wall of a bot's page: name, description, and the link to add the bot; next to them, its pictures. */
 export function BotHead(props: BotView): VNode {
   const { bot, locale, name, description, authors } = props;
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const language = { lang: locale, dir: directionOf(locale) };
   return (
     <div class="wide bot-top">
@@ -324,7 +323,7 @@ export function BotHead(props: BotView): VNode {
 
 /** The last review as a stamp, with a link to the changes. It is dashed if the bot was changed since. */
 function Stamp({ bot, review }: BotView): VNode | null {
-  const { t, href, day } = useLanguage();
+  const { t, href, day } = usePage();
   if (review === undefined) return null;
   const [first, second] = formatReview(review, t, day);
   return (
@@ -365,7 +364,7 @@ const verifiedId = 'verified';
 
 function Actions({ bot }: BotView): VNode {
   const { invite, support, website } = bot;
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <ul class="actions">
       <li class="invite">

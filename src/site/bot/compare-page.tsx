@@ -7,7 +7,7 @@ import { parseQuery } from '../../http/request.ts';
 import { readBotTrust, type TrustChange, TrustChangeText } from '../changes/trust.tsx';
 import { BotAvatar, BotName, formatNoCount, type ListedBot, toKey, toListed } from '../front/card.tsx';
 import { type ListNear, LostPage, type NearBots } from '../front/error-pages.tsx';
-import { useLanguage, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress, toWatchPath } from '../page/addresses.ts';
 import { Layout } from '../page/layout.tsx';
 import { Fact, toCategoryClass } from '../page/elements.tsx';
@@ -78,7 +78,7 @@ interface ComparePageProps {
 }
 
 function ComparePage({ columns, missing, isCut, near }: ComparePageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const count = columns.length;
   const title = count < 2 ? text('compare.title') : text('compare.heading', { count });
   const head = (
@@ -114,7 +114,7 @@ function ComparePage({ columns, missing, isCut, near }: ComparePageProps): VNode
 
 /** Adds a bot to the comparison by its name. */
 function AnotherBot({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   return (
     <form class="narrow" action={href('/compare')}>
       {columns.map(({ bot: { id } }) => (
@@ -144,7 +144,7 @@ interface ComparedRow {
 
 /** The rows that differ between bots; those that are the same for all are folded below. */
 function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const { facts, harm, permissions } = useRows(columns);
   const same = [...facts, ...permissions].filter((row) => !differs(row));
   return (
@@ -181,7 +181,7 @@ function differs({ cells }: ComparedRow): boolean {
 }
 
 function Head({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <thead role="rowgroup">
       <tr role="row">
@@ -250,8 +250,8 @@ type TableRows = Readonly<Record<'facts' | 'harm' | 'permissions', readonly Comp
 
 /** Returns the rows; a fact that is unknown for all bots is left out. Only for components. */
 function useRows(columns: readonly Column[]): TableRows {
-  const language = useLanguage();
-  const { t, text, day, list, categoryName, languageName } = language;
+  const context = usePage();
+  const { t, text, day, list, categoryName, languageName } = context;
   const locales = columns.flatMap(({ bot }) => Object.keys(bot.contents));
   const notStated: Cell = { value: '', content: <span class="muted">{t('compare.notStated')}</span> };
   const toMark = (value: boolean): Cell => ({
@@ -275,7 +275,7 @@ function useRows(columns: readonly Column[]): TableRows {
     }),
     row(t('bot.serverCount'), (column) => ({ value: column.count ?? '', content: useServerCount(column) })),
     row(t('bot.lastReport'), ({ reportedAt }) => {
-      const content = formatNoCount(reportedAt && Date.now() - reportedAt, language);
+      const content = formatNoCount(reportedAt && Date.now() - reportedAt, context);
       return { value: content === false ? '' : reportedAt, content };
     }),
     row(t('bot.category'), ({ bot }) => toTextCell(categoryName(bot.category))),

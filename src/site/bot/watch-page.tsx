@@ -10,7 +10,7 @@ import { toComparePath, toWatchPath, watchFeedPath, watchPath, withParameter } f
 import { Avatar, FollowLinks, NameLink } from '../page/elements.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, PageLinks, type PageLinksProps, pickPage } from '../page/layout.tsx';
-import { type PageParts, useLanguage } from '../page/page-context.tsx';
+import { type PageParts, usePage } from '../page/page-context.tsx';
 import { PermissionSigns } from '../page/permissions.tsx';
 import { findNamedBots, type NamedBots } from './named-bots.ts';
 import type { ReadWatched, WatchedBot } from './watched-bots.ts';
@@ -66,7 +66,7 @@ interface WatchPageProps extends Omit<PageLinksProps, 'pathOf'> {
 }
 
 function WatchPage({ ids, shown, isCut, lost, open, unread, page, pages }: WatchPageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const lines = open.map(({ line }) => line).join('\n');
   const compared = shown.filter(({ indexed }) => indexed).map(({ id }) => id);
   const pathOf = (number: number): string => href(withParameter(toWatchPath(ids), 'page', String(number)));
@@ -142,7 +142,7 @@ function WatchPage({ ids, shown, isCut, lost, open, unread, page, pages }: Watch
 
 function Row(watched: WatchedBot & Pick<WatchPageProps, 'ids'>): VNode {
   const { id, ids, indexed, name, category, count, warnings, isRead } = watched;
-  const { t, href, wanted } = useLanguage();
+  const { t, href, wanted } = usePage();
   const bot = indexed && parseListElement(indexed);
   const { cachedImages, nsfw = false } = bot ?? {};
   const locale = indexed && chooseLocale(indexed.facts.locales, wanted);

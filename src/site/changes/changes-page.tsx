@@ -4,7 +4,7 @@ import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { parseListElement, type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
 import { Breadcrumb, ActionLink, LinkItem, nameAccount } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
@@ -47,8 +47,7 @@ interface ChangesPageProps extends ShownChanges {
 /** The changes of a bot, with their authors and times. */
 function ChangesPage(props: ChangesPageProps): VNode {
   const { bot, name, authors, changes, next, isComplete } = props;
-  const { site } = useVisit();
-  const { t, text, href, locale } = useLanguage();
+  const { site, t, text, href, locale } = usePage();
   const { id, facts } = bot;
   const title = text('changes.of', { name: withoutBidiControls(name) });
   const meta = {
@@ -101,8 +100,7 @@ function Change({
   change,
   authors,
 }: Pick<ChangesPageProps, 'authors'> & { readonly change: ShownChanges['changes'][number] }): VNode {
-  const { site } = useVisit();
-  const { t, minute, daysAgo } = useLanguage();
+  const { site, t, minute, daysAgo } = usePage();
   const { commit, time, by, isNewBot } = change;
   const address = site.repository?.commit(commit);
   const author =

@@ -13,7 +13,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
 import { nameAccount } from '../page/elements.tsx';
-import { useLanguage, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 
 /** The facts about the trust in a bot: recent changes with the names of accounts, and the last review. */
 interface BotTrust {
@@ -88,9 +88,9 @@ export function toMessage(warning: Warning, { text, day }: Messages) {
 
 /** A change that matters for the trust in a bot, as a sentence with its date. */
 export function TrustChangeText({ change }: { readonly change: Warning }): VNode {
-  const language = useLanguage();
+  const context = usePage();
   const isLoud = ['administrator', 'bot', 'gone', 'blocked'].includes(toWarningKind(change));
-  const sentence = language.t(...toMessage(change, language));
+  const sentence = context.t(...toMessage(change, context));
   return isLoud ? <strong class="warning">{sentence}</strong> : <>{sentence}</>;
 }
 

@@ -9,7 +9,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { createOwnMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 
 /** A label and a path. */
 type NamedFeed = readonly [string, string];
@@ -48,11 +48,10 @@ interface FeedsPageProps {
 
 /** Explains feeds, and lists addresses to copy into a feed reader. */
 function FeedsPage({ sizes, examples }: FeedsPageProps): VNode {
-  const language = useLanguage();
-  const { site } = useVisit();
-  const { t, text, locale, categories, categoryName } = language;
+  const context = usePage();
+  const { site, t, text, locale, categories, categoryName } = context;
   const [title, description] = [text('feeds.title'), text('feeds.text')];
-  const meta = createOwnMeta(site.canonicalUrl + feedsPath, language, { title, description });
+  const meta = createOwnMeta(site.canonicalUrl + feedsPath, context, { title, description });
   const feeds = categories
     .filter((category) => sizes.categories.has(category))
     .map((category): NamedFeed => [

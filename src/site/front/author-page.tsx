@@ -7,7 +7,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import type { PageMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 import { Cards, type ListedBot, showIn, toKey, toListed } from './card.tsx';
 import type { FrontLists } from './front-list.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
@@ -43,9 +43,8 @@ interface AuthorPageProps extends Author {
 /** An author and their bots. */
 function AuthorPage(props: AuthorPageProps): VNode {
   const { id, profile, bots, since, locales, locale, shown } = props;
-  const language = useLanguage();
-  const { site } = useVisit();
-  const { t, text, day, href, languageName } = language;
+  const context = usePage();
+  const { site, t, text, day, href, languageName } = context;
   const { website = null, description = {} } = profile ?? {};
   const title = profile ? withoutBidiControls(profile.name) : text('author.ofBots', { count: bots.length });
   const about = withoutBidiControls((locale && description[locale]) ?? '');
@@ -56,7 +55,7 @@ function AuthorPage(props: AuthorPageProps): VNode {
     address,
     title,
     description: about || title,
-    locale: locale ?? language.locale,
+    locale: locale ?? context.locale,
     isListed: bots.length > 0,
     feed,
     data: profile ? [{ '@type': 'Person', name: title, url: address }] : [],
@@ -82,7 +81,7 @@ function AuthorPage(props: AuthorPageProps): VNode {
           <dl class="bot-facts">
             <Fact name={t('author.since')}>{day(since)}</Fact>
             <Fact name={t('author.languages')}>
-              {language.list.format(locales.map((other) => languageName(other, locales)))}
+              {context.list.format(locales.map((other) => languageName(other, locales)))}
             </Fact>
           </dl>
         )}

@@ -5,7 +5,7 @@ import { readInvite } from '../../bot/invite.ts';
 import { chooseLocale, isIn, type Locale, directionOf } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
-import { type PageParts, useLanguage } from '../page/page-context.tsx';
+import { type PageParts, usePage } from '../page/page-context.tsx';
 import type { PageLanguage, ReaderLanguages } from '../language/languages.ts';
 import {
   Byline,
@@ -106,17 +106,17 @@ export interface CardsProps extends ListProps {
 
 /** A list of bots as cards. */
 export function Cards({ bots, atOnce, areRows, dividesMentions, ...others }: CardsProps): VNode {
-  const language = useLanguage();
+  const context = usePage();
   const firstMention = dividesMentions ? bots.findIndex(({ mention }) => mention !== undefined) : -1;
   const locales = bots.map(({ locale }) => locale);
-  const tags = bots.map((bot) => listTags(bot, language, locales));
+  const tags = bots.map((bot) => listTags(bot, context, locales));
   const common = findCommonTags(tags);
   return (
     <ul class={areRows ? 'cards lines' : 'cards'}>
       {bots.flatMap((bot, i) => [
         i === firstMention && (
           <li key="mentions" class="divider">
-            <h2>{language.t('list.mentioned')}</h2>
+            <h2>{context.t('list.mentioned')}</h2>
           </li>
         ),
         <Card
@@ -143,9 +143,9 @@ interface CardProps extends ListedBot, ListProps {
 /** A bot in a list. The whole card is a link to its page. */
 export function Card(props: CardProps): VNode {
   const { bot, locale, canBeTicked, heading: Heading, lazy = false, splitWords, mention } = props;
-  const language = useLanguage();
-  const { t } = language;
-  const { tags = listTags(props, language) } = props;
+  const context = usePage();
+  const { t } = context;
+  const { tags = listTags(props, context) } = props;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const own = { lang: locale, dir: directionOf(locale) };
@@ -195,7 +195,7 @@ type BotNameProps = Pick<ListedBot, 'bot' | 'locale'> & Pick<ListProps, 'splitWo
 
 /** The name of a bot with a link to its page, and the sign of a verified one. */
 export function BotName({ bot, locale, splitWords }: BotNameProps): VNode {
-  const { text, href } = useLanguage();
+  const { text, href } = usePage();
   return (
     <>
       <a href={href(`/bots/${bot.id}`)} lang={locale} dir={directionOf(locale)}>
@@ -232,7 +232,7 @@ const maxOnLedge = 5;
 /** The category, number of servers and authors of a bot, in one line. */
 export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hidesAuthors'>): VNode {
   const { bot, count, authors, hidesAuthors } = props;
-  const { t, categoryName } = useLanguage();
+  const { t, categoryName } = usePage();
   return (
     <div class="line">
       <span>{categoryName(bot.category)}</span>
@@ -297,7 +297,7 @@ export function Shelves({ tiles, heading, isSmall = false }: ShelvesProps): VNod
 
 function ShelfTile(props: ShelfTileProps & Omit<ShelvesProps, 'tiles'>): VNode {
   const { path, title, locale, line, count, by, category, bots, heading: Heading, isSmall } = props;
-  const { t, href, integer } = useLanguage();
+  const { t, href, integer } = usePage();
   const own = locale && { lang: locale, dir: directionOf(locale) };
   return (
     <a class={toCategoryClass(category)} href={href(path)}>
@@ -331,7 +331,7 @@ export function findMainCategory(bots: readonly Pick<IndexedBot, 'facts'>[]): Ca
 
 /** Compares the ticked bots: the last item of their list. CSS counts them, and shows the bar from the first one on. */
 function CompareBar(): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   return (
     <li class="chosen">
       <form id={compareFormId} action={href('/compare')}>

@@ -6,7 +6,7 @@ import { categoriesPath } from '../page/addresses.ts';
 import { createOwnMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 import type { FrontLists } from './front-list.ts';
 import { parseCategory, readFrontQuery, sorts } from './front-query.ts';
 import { createListView } from './list-page.tsx';
@@ -46,11 +46,10 @@ interface CategoriesPageProps extends Pick<CatalogueSizes, 'total'> {
 
 /** The categories that have bots, in the order of the settings. */
 function CategoriesPage({ total, tiles }: CategoriesPageProps): VNode {
-  const language = useLanguage();
-  const { site } = useVisit();
-  const { t, text } = language;
+  const context = usePage();
+  const { site, t, text } = context;
   const [title, description] = [text('list.categories'), text('front.title')];
-  const meta = createOwnMeta(site.canonicalUrl + categoriesPath, language, { title, description });
+  const meta = createOwnMeta(site.canonicalUrl + categoriesPath, context, { title, description });
   return (
     <Layout meta={meta} lead={<p>{t('list.found', { count: total })}</p>}>
       <Shelves tiles={tiles} heading="h2" isSmall />

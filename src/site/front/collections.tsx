@@ -23,7 +23,7 @@ import {
 import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
 import type { AddPage, PageRequest, PageView } from '../page/html-response.ts';
 import { Layout, PageLinks, pickPage } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { type Site, usePage, type PageParts } from '../page/page-context.tsx';
 import {
   Cards,
   Ledge,
@@ -187,8 +187,7 @@ interface CollectionPageProps extends ShownCollection {
 /** A list of recommended bots. */
 function CollectionPage(props: CollectionPageProps): VNode {
   const { name, locale, title, description, page, html, bots, category, by, others, hidden } = props;
-  const { site } = useVisit();
-  const { t, text, href } = useLanguage();
+  const { site, t, text, href } = usePage();
   const path = toCollectionPath(name);
   const own = { lang: locale, dir: directionOf(locale) };
   const meta = createCollectionMeta(site, props, text('collections.title'));
@@ -248,11 +247,10 @@ function CollectionPage(props: CollectionPageProps): VNode {
 
 /** The list of all collections. */
 function CollectionsPage({ shown, page, pages }: ReturnType<typeof pickPage<ShelfTileProps>>): VNode {
-  const language = useLanguage();
-  const { site } = useVisit();
-  const { t, text, href } = language;
+  const context = usePage();
+  const { site, t, text, href } = context;
   const [title, description] = [text('collections.title'), text('collections.text')];
-  const meta = createOwnMeta(site.canonicalUrl + pageAddress(page), language, { title, description });
+  const meta = createOwnMeta(site.canonicalUrl + pageAddress(page), context, { title, description });
   return (
     <Layout meta={meta} lead={<p>{description}</p>}>
       <Shelves tiles={shown} heading="h2" />

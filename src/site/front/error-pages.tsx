@@ -8,7 +8,7 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { EnglishSentence } from '../language/messages.tsx';
 import { ActionLink, LinkItem } from '../page/elements.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 import { Layout, SearchForm } from '../page/layout.tsx';
 import { Cards, type ListedBot, showIn, toListed } from './card.tsx';
 import type { FrontLists } from './front-list.ts';
@@ -98,7 +98,7 @@ interface LostPageProps {
 
 /** A page without the content that was asked for: an empty shelf, a search and some bots. */
 export function LostPage({ title, head, near, canBeTicked = false, children }: LostPageProps): VNode {
-  const { t, href, categoryTitle } = useLanguage();
+  const { t, href, categoryTitle } = usePage();
   const { category, bots = [] } = near ?? {};
   const all = href(formatFrontPath({ ...noQuery, category, sort: 'popular' }));
   return (
@@ -168,8 +168,7 @@ function ErrorPage(props: {
   readonly removed: Removal | undefined;
 }): VNode {
   const { problem, path, near, removed } = props;
-  const { site } = useVisit();
-  const { t, text, day, href } = useLanguage();
+  const { site, t, text, day, href } = usePage();
   const kind = toErrorKind(problem);
   const title = text(`error.${kind}.title`);
   const id = problem.headers[requestIdHeader];

@@ -8,7 +8,7 @@ import { CoverImage, findInitial, toCategoryClass } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 import {
   BotAvatar,
   BotLine,
@@ -105,12 +105,11 @@ interface FeaturedBot extends ListedBot {
 /** The first page for a visitor: a search, some bots, the categories, a bot that a maintainer chose, collections and shelves. */
 function FrontPage(props: FrontPageProps): VNode {
   const { total, featured, collections, shelves } = props;
-  const { site } = useVisit();
-  const language = useLanguage();
-  const { t, text, href } = language;
+  const context = usePage();
+  const { site, t, text, href } = context;
   const { name, tagline, language: standard } = site.settings;
   const description = tagline ?? text('front.title');
-  const meta = createListMeta({ site, query: noQuery, title: name, description, language });
+  const meta = createListMeta({ site, query: noQuery, title: name, description, language: context });
   return (
     <Layout
       meta={meta}
@@ -161,7 +160,7 @@ interface FrontShelfProps {
 }
 
 function FrontShelf({ id, title, path, children }: RenderableProps<FrontShelfProps>): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   return (
     <section class="shelf" aria-labelledby={id}>
       <div class="shelf-head">
@@ -181,9 +180,8 @@ function FrontShelf({ id, title, path, children }: RenderableProps<FrontShelfPro
 /** The heading, the search, and some bots with their names. */
 function Hero(props: FrontPageProps): VNode {
   const { total, locales, ledge } = props;
-  const { hasForms, settings } = useVisit().site;
-  const { t, href } = useLanguage();
-  const { tagline, language } = settings;
+  const { site, t, href } = usePage();
+  const { tagline, language } = site.settings;
   return (
     <div class="hero">
       {tagline === null ? (
@@ -212,7 +210,7 @@ function Hero(props: FrontPageProps): VNode {
               </li>
             );
           })}
-          {hasForms && (
+          {site.hasForms && (
             <li class="gap">
               <a href={href('/add')}>
                 <span class="avatar" aria-hidden="true">
@@ -230,7 +228,7 @@ function Hero(props: FrontPageProps): VNode {
 
 /** Links to the categories that have bots, in the order of the settings. */
 function CategoryLabels({ total, categories }: FrontPageProps): VNode | null {
-  const { text, href, integer, categories: known, categoryName } = useLanguage();
+  const { text, href, integer, categories: known, categoryName } = usePage();
   const shown = known.filter((category) => categories.has(category));
   if (shown.length === 0) return null;
   const label = (category: Category, path: string, name: string, count: number): VNode => (
@@ -257,7 +255,7 @@ const maxLabels = 12;
 
 /** The initials of the first reviewers, with a link to how they review. */
 function Reviewers({ reviewers }: FrontPageProps): VNode | null {
-  const { text, href } = useLanguage();
+  const { text, href } = usePage();
   if (reviewers.length === 0) return null;
   return (
     <a class="initials" href={href(aboutPath)} aria-label={text('about.review')}>
@@ -273,7 +271,7 @@ function Reviewers({ reviewers }: FrontPageProps): VNode | null {
 const maxInitials = 3;
 
 function Examples({ examples }: FrontPageProps): VNode | null {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   if (examples.length < minExamples) return null;
   return (
     <ul class="examples">
@@ -292,7 +290,7 @@ const minExamples = 3;
 /** @param props.own the language in which the maintainer wrote */
 function Featured(props: FeaturedBot & { readonly own: Locale }): VNode {
   const { bot, locale, by, why, own } = props;
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const path = href(`/bots/${bot.id}`);

@@ -9,7 +9,7 @@ import { notRendered, RenderThread } from '../markdown/markdown.ts';
 import { CopyButton, LinkItem, NameLink, Prose } from './elements.tsx';
 import type { AddPage } from './html-response.ts';
 import { Layout } from './layout.tsx';
-import { useLanguage, type PageParts } from './page-context.tsx';
+import { usePage, type PageParts } from './page-context.tsx';
 
 /** The documents that are also pages: path → group, name and file. The first file has several pages. */
 const files = {
@@ -182,7 +182,7 @@ interface DocsPageProps extends RenderedText {
 
 /** Explains the API and the data to people, in English; programs read the OpenAPI document. */
 function DocsPage({ path, example, html, headings }: DocsPageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const guide = documents[path];
   const [, title = ''] = titleLine.exec(guide) ?? [];
   const link = <a href={href('/api/openapi.json')}>OpenAPI</a>;

@@ -1,7 +1,7 @@
 import type { RenderableProps, VNode } from 'preact';
 import { keepByLocale, type Locale } from '../../bot/locale.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { type Site, useLanguage, useVisit } from './page-context.tsx';
+import { type Site, usePage } from './page-context.tsx';
 import { type LanguageAddress, listLanguages, sitePaths, toPathInLanguage, withLocale } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
 
@@ -20,10 +20,9 @@ interface HeadProps {
 
 /** The head of a page. @param props.children its scripts */
 export function Head({ title, meta, isUnlisted, children }: RenderableProps<HeadProps>): VNode {
-  const { text, locale, href } = useLanguage();
-  const { settings } = useVisit().site;
-  const { name, language } = settings;
-  const { colours, logo } = createOwnAssets(settings);
+  const { site, text, locale, href } = usePage();
+  const { name, language } = site.settings;
+  const { colours, logo } = createOwnAssets(site.settings);
   const icon = logo ?? assets.icon;
   const inLanguage = (path: string): string => href(toPathInLanguage(path, locale, language));
   return (

@@ -20,7 +20,7 @@ import {
 import { assets, createOwnAssets } from './assets.ts';
 import { LinkItem, PostButton, findInitial, toCategoryClass } from './elements.tsx';
 import { Head, type PageMeta } from './head.tsx';
-import { useLanguage, useVisit } from './page-context.tsx';
+import { usePage } from './page-context.tsx';
 
 /** A form of a page that is sent when the reader leaves the page, so that nothing typed is lost. */
 export interface SentForm {
@@ -69,14 +69,13 @@ export function Layout(props: LayoutProps): VNode {
   const { title = isFront ? undefined : meta?.title, lead, beside } = props;
   const { head = lead && [<h1>{title}</h1>, lead] } = props;
   const { wall = head && <PageHead {...{ head, beside }} /> } = props;
-  const { t, locale, dir, href } = useLanguage();
-  const { settings, live } = useVisit().site;
-  const { name } = settings;
+  const { site, t, locale, dir, href } = usePage();
+  const { name } = site.settings;
   return (
     <html lang={locale} dir={dir}>
       <Head title={title === undefined ? name : `${title} · ${name}`} {...{ meta, isUnlisted }}>
         {script !== undefined && <script type="module" src={href(assets[script].path)} />}
-        {live && <script type="module" src={href(assets.liveScript.path)} />}
+        {site.live && <script type="module" src={href(assets.liveScript.path)} />}
       </Head>
       <body class={category && toCategoryClass(category)}>
         <a class="skip" href="#main">
@@ -103,8 +102,7 @@ function PageHead({ head, beside }: Pick<LayoutProps, 'head' | 'beside'>): VNode
 }
 
 function Header({ isFront = false, hasSearch = isFront, q = '', current }: LayoutProps): VNode {
-  const { site, viewer } = useVisit();
-  const { t, text, href } = useLanguage();
+  const { site, viewer, t, text, href } = usePage();
   const { notice, language } = site.settings;
   const answered = viewer?.answered?.length ?? 0;
   const link = (path: NavigationPath, key: MessageKey, count = 0, look?: string): VNode => (
@@ -139,21 +137,20 @@ function Header({ isFront = false, hasSearch = isFront, q = '', current }: Layou
 }
 
 function Brand(): VNode {
-  const { href } = useLanguage();
-  const { settings } = useVisit().site;
-  const { logo } = createOwnAssets(settings);
+  const { site, href } = usePage();
+  const { logo } = createOwnAssets(site.settings);
   return (
     <>
       <img src={href((logo ?? assets.icon).path)} width="30" height="30" alt="" />
-      {settings.name}
+      {site.settings.name}
     </>
   );
 }
 
 /** A map of the site, and its languages. */
 function Footer({ form }: LayoutProps): VNode {
-  const { t, text, href } = useLanguage();
-  const { contact, repository, settings } = useVisit().site;
+  const { site, t, text, href } = usePage();
+  const { contact, repository, settings } = site;
   const { terms, privacy, report } = settings.links;
   return (
     <footer class="bottom">
@@ -204,7 +201,7 @@ function Footer({ form }: LayoutProps): VNode {
 
 /** A menu of the languages of the interface: links, or buttons of the page's form. */
 function LanguageSwitch({ form }: { readonly form: SentForm | undefined }): VNode {
-  const { locale: current, locales, href } = useLanguage();
+  const { locale: current, locales, href } = usePage();
   return (
     <details class="menu up" name="menu">
       <summary class="chip">{formatOwnName(current, locales)}</summary>
@@ -242,7 +239,7 @@ function FooterLinks(props: {
   readonly title: MessageKey;
   readonly links: readonly (readonly [address: string | undefined, text: MessageKey])[];
 }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const links = props.links.flatMap(([href, key]) => (href === undefined ? [] : { href, key }));
   return (
     <div>
@@ -260,8 +257,7 @@ function FooterLinks(props: {
 
 /** A menu named after the account, or a login link. */
 function Account(): VNode {
-  const { viewer } = useVisit();
-  const { t, href } = useLanguage();
+  const { viewer, t, href } = usePage();
   if (viewer === null) {
     return (
       <a class="account" href={href('/login')}>
@@ -292,7 +288,7 @@ function Account(): VNode {
 
 /** The operator's contact, if configured: a link for an https or mail address, otherwise plain text. */
 export function OperatorContact(): VNode | null {
-  const { contact } = useVisit().site;
+  const { contact } = usePage().site;
   if (contact === null) return null;
   const href = toContactAddress(contact);
   return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;
@@ -309,7 +305,7 @@ interface SearchFormProps {
 
 /** A form that searches all bots or one page, also without scripts. */
 export function SearchForm({ q, isFocused = false, inPage }: SearchFormProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const id = inPage ? 'find' : 'q';
   return (
     <form
@@ -360,7 +356,7 @@ export interface PageLinksProps {
 
 /** Links to the other pages of a list by number. */
 export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null {
-  const { t, text, integer } = useLanguage();
+  const { t, text, integer } = usePage();
   if (pages <= 1) return null;
   return (
     <nav class="pages" aria-label={text('list.pages')}>
