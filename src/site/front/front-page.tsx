@@ -109,7 +109,7 @@ function FrontPage(props: FrontPageProps): VNode {
   const { site, t, text, href } = context;
   const { name, tagline, language: standard } = site.settings;
   const description = tagline ?? text('front.title');
-  const meta = createListMeta({ site, query: noQuery, title: name, description, language: context });
+  const meta = createListMeta(context, noQuery, { title: name, description });
   return (
     <Layout
       meta={meta}

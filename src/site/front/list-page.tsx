@@ -10,7 +10,7 @@ import { BackLink, FollowLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
 import type { PageView } from '../page/html-response.ts';
 import { Layout, PageLinks } from '../page/layout.tsx';
-import { type PageParts, type Site, usePage } from '../page/page-context.tsx';
+import { type PageParts, usePage, type Visit } from '../page/page-context.tsx';
 import { Cards, Ledge, type ListedBot, showIn, toKey, toListed } from './card.tsx';
 import type { FrontList, FrontLists, Wider } from './front-list.ts';
 import {
@@ -72,11 +72,11 @@ interface ListPageProps extends Omit<FrontList, 'bots' | 'matched' | 'mentioning
 function ListPage(props: ListPageProps): VNode {
   const { query, bots, total, pages, mentions, nearest, isNear, splitWords, weaker } = props;
   const context = usePage();
-  const { site, t, text, href } = context;
+  const { t, text, href } = context;
   const { q, filters } = query;
   const title = formatHeading(props, context);
   const description = `${text('list.found', { count: total })}. ${text('front.title')}`;
-  const meta = createListMeta({ site, query, title, description, language: context });
+  const meta = createListMeta(context, query, { title, description });
   const pathOf = (page: number): string => href(formatFrontPath({ ...query, sort: sortOf(query), page }));
   const ledge = isWholeCategory(query) && <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
   const dividesMentions = sortOf(query) === 'relevance' && mentions < total;
@@ -450,28 +450,25 @@ function Amount({ of: value }: { readonly of: number }): VNode {
   return <small>{integer(value)}</small>;
 }
 
-/** Describes the front page or a list of bots. @param title the title of the page */
-export function createListMeta(options: {
-  readonly site: Site;
-  readonly query: FrontQuery;
-  readonly title: string;
-  readonly description: string;
-  readonly language: PageLanguage;
-}): PageMeta {
-  const { site, query, title, description } = options;
+/** Describes the front page or a list of bots. */
+export function createListMeta(
+  context: PageLanguage & Pick<Visit, 'site'>,
+  query: FrontQuery,
+  texts: Pick<PageMeta, 'title' | 'description'>,
+): PageMeta {
+  const { site, categoryTitle } = context;
   const { canonicalUrl, settings } = site;
-  const { categoryTitle } = options.language;
   const { q, category, filters } = query;
   // Without the language of the interface, the order and the filters.
   const preferred = { ...noQuery, q, category, filters: { author: filters.author }, page: query.page };
   const address = canonicalUrl + formatFrontPath(preferred);
   const common = {
-    ...createOwnMeta(address, options.language, { title, description }),
+    ...createOwnMeta(address, context, texts),
     isAdult: filters.adult === true,
     isListed: q === '' && filters.author === undefined,
   };
   if (category === undefined)
-    return { ...common, data: [createSiteData(canonicalUrl, settings.name, description)] };
+    return { ...common, data: [createSiteData(canonicalUrl, settings.name, texts.description)] };
   const name = categoryTitle(category);
   return {
     ...common,

@@ -32,13 +32,11 @@ const described = { ...texts, count: 156, shareCard: undefined, authors: [] };
 const metaOf = (more: Partial<DescribedBot> = {}): PageMeta =>
   createBotMeta(site, { ...described, bot: botOf(), ...more }, 'Fun bots');
 const listMeta = (query: Partial<FrontQuery>): PageMeta =>
-  createListMeta({
-    site,
-    query: { ...noQuery, ...query },
-    title: 'Fun bots',
-    description: '30 bots.',
-    language: testLanguages.choose(undefined, 'en'),
-  });
+  createListMeta(
+    { ...testLanguages.choose(undefined, 'en'), site },
+    { ...noQuery, ...query },
+    { title: 'Fun bots', description: '30 bots.' },
+  );
 
 interface Tag {
   readonly name: string;
