@@ -5,8 +5,8 @@ import { readInvite } from '../../bot/invite.ts';
 import { chooseLocale, isIn, type Locale, directionOf } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
-import { type PageParts, usePage } from '../page/page-context.tsx';
-import type { PageLanguage, ReaderLanguages } from '../language/languages.ts';
+import { type PageContext, type PageParts, usePage } from '../page/page-context.tsx';
+import type { ReaderLanguages } from '../language/languages.ts';
 import {
   Byline,
   CheckMark,
@@ -251,9 +251,9 @@ export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hi
  * Returns a text with the days since a bot last reported a count, once they are `inactiveDays` or more; false before.
  * @param reportedAge milliseconds since it reported one
  */
-export function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {
+export function formatNoCount(reportedAge = 0, { t, site }: PageContext): ComponentChildren {
   const days = Math.floor(reportedAge / msPerDay);
-  return days >= inactiveDays && t('card.noCount', { days });
+  return days >= site.settings.inactiveDays && t('card.noCount', { days });
 }
 
 /** A category or a collection, with the avatars of its first bots on a plank. */
@@ -351,13 +351,13 @@ const compareFormId = 'ticked';
 /** Returns the tags that distinguish a bot, warnings first, as list items with a key each. */
 function listTags(
   { bot, locale, namesLanguage, growth = 0, reportedAt }: ListedBot,
-  language: PageLanguage,
+  context: PageContext,
   locales: readonly Locale[] = [locale],
 ): VNode[] {
-  const { t, languageName } = language;
+  const { t, languageName } = context;
   const { owner, repo } = bot.codehost;
   const [prefix] = bot.trigger.prefix;
-  const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, language);
+  const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, context);
   const grown = (
     <>
       <span aria-hidden="true">▲ {t('card.thisMonth', { change: growth })}</span>

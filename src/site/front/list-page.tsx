@@ -10,7 +10,7 @@ import { BackLink, FollowLinks } from '../page/elements.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
 import type { PageView } from '../page/html-response.ts';
 import { Layout, PageLinks } from '../page/layout.tsx';
-import { type PageParts, usePage, type Visit } from '../page/page-context.tsx';
+import { type PageContext, type PageParts, usePage } from '../page/page-context.tsx';
 import { Cards, Ledge, type ListedBot, showIn, toKey, toListed } from './card.tsx';
 import type { FrontList, FrontLists, Wider } from './front-list.ts';
 import {
@@ -452,7 +452,7 @@ function Amount({ of: value }: { readonly of: number }): VNode {
 
 /** Describes the front page or a list of bots. */
 export function createListMeta(
-  context: PageLanguage & Pick<Visit, 'site'>,
+  context: Omit<PageContext, 'viewer'>,
   query: FrontQuery,
   texts: Pick<PageMeta, 'title' | 'description'>,
 ): PageMeta {

@@ -24,8 +24,6 @@ import {
 
 /** The language of a page. */
 export interface PageLanguage extends Messages {
-  /** Days without a new count after which a bot is inactive. */
-  readonly inactiveDays: number;
   /** Every category that a bot can have. */
   readonly categories: readonly Category[];
   /** Returns the name of a category, in the nearest language that has one. */
@@ -111,7 +109,7 @@ export class Languages {
 
   /** Returns the language for the tag in the address and the value of Accept-Language. */
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
-    const { language, inactiveDays, categories, categoryTexts } = this.#settings();
+    const { language, categories, categoryTexts } = this.#settings();
     const ranges = listWantedRanges(requested, accepted);
     const standard = this.#texts.has(language) ? language : english;
     const locale = chooseLocale([standard, ...this.locales], ranges) ?? english;
@@ -126,7 +124,6 @@ export class Languages {
         wanted: findLanguages([...wanted, locale], locales),
         known: findLanguages([...chosen, locale], locales),
       }),
-      inactiveDays,
       categories,
       categoryName: (category) => this.#categoryName(category, locale),
       categoryTitle: (category) => this.#categoryTitle(category, locale),

@@ -80,7 +80,7 @@ export interface Visit {
 }
 
 /** A page in a language for a visit: the texts and formats of the language, the site and the viewer. */
-interface PageContext extends PageLanguage, Visit {}
+export interface PageContext extends PageLanguage, Visit {}
 
 const context = createContext<PageContext | null>(null);
 
