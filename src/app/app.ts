@@ -12,10 +12,8 @@ import { computeMaxConnections, listen, type ListeningServer } from '../http/ser
 import type { Closers } from '../lib/closers.ts';
 import { basePathOf, formatAddress } from '../lib/network.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
-import { createOwnAttention } from '../site/discover/attention.ts';
-import { type FindImage, Markdown } from '../site/markdown/markdown.ts';
 import { formPaths } from '../site/page/addresses.ts';
-import { createPages, createSite, type Pages } from '../site/site.tsx';
+import { createPages, openSite, type Pages } from '../site/site.tsx';
 import type { Config, ReadOnly } from './config.ts';
 import { createProbeRoutes, type ProxyNotice, type ServiceHealth } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -44,21 +42,17 @@ export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &
  */
 export async function openApp(parts: AppParts, closers: Closers): Promise<() => Promise<string>> {
   const { config, catalogue, branch, metrics, responses, log } = parts;
-  const site = createSite(config, catalogue, parts.origin, log);
-  const api = createApi({ ...parts, site, countRefusal: (reason) => metrics.tokenRefused(reason) });
-  const findImage: FindImage = (url) => parts.images?.copyOf(url);
-  const markdown = closers.own(new Markdown(parts.cache, findImage));
+  const shared = openSite(parts, closers);
+  const api = createApi({ ...parts, ...shared, countRefusal: (reason) => metrics.tokenRefused(reason) });
   const { store, settings, blocked, collections } = catalogue;
-  const pageParts = { ...parts, site, markdown, findImage, store, settings, blocked, collections };
-  const shared = {
-    ...pageParts,
-    shareCards: parts.images?.shareCards ?? null,
-    viewerOf: createViewerReader(pageParts),
-    ownAttention: createOwnAttention(pageParts, config.catalogue),
+  const deskParts = { ...parts, ...shared, store, settings, blocked, collections };
+  const pageParts = {
+    ...deskParts,
+    viewerOf: createViewerReader(deskParts),
     readFile: (path: string) => readFileText(config.catalogue, path),
   };
-  const pages = createPages(shared);
-  addDeskPages(pages, shared);
+  const pages = createPages(pageParts);
+  addDeskPages(pages, pageParts);
   const { handle, rewrite } = createApp(parts, api, pages);
   const { host, port, probePort, accessLog } = config;
   const options = { host, maxConnections: computeMaxConnections(), log };
@@ -71,7 +65,7 @@ export async function openApp(parts: AppParts, closers: Closers): Promise<() => 
   // Together: the server, which keeps no connection alive from now on, waits for the streams that the others end.
   closers.add(async () => {
     const closed = server?.close();
-    pages.live?.close();
+    pages.endLive?.();
     await Promise.all([closed, branch.close()]);
   });
   return async () => {
@@ -133,7 +127,6 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
     await new TimeSlice().next();
     await next();
   });
-  app.use(site.refuseRemoved);
   app.use(others.routes());
   app.use(pages.routes());
   const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;

@@ -1,41 +1,47 @@
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Catalogue, OpenCatalogue } from '../catalogue/catalogue.ts';
 import { nothingBlocked } from '../catalogue/settings/blocked.ts';
+import type { OpenCounts } from '../counts/counts.ts';
 import type { Origin } from '../git/branch/clone.ts';
 import type { ReportError } from '../http/problem.ts';
+import type { OpenImages } from '../images/images.ts';
+import type { Closers } from '../lib/closers.ts';
 import type { Log } from '../lib/log.ts';
 import { basePathOf, parseUrl } from '../lib/network.ts';
 import { parseReturnPath } from '../login/session.ts';
 import { addBotPages } from './bot/bot-page.tsx';
 import { addComparePage } from './bot/compare-page.tsx';
-import { refuseRemovedBots, trackRemovedBots } from './bot/removed-bot-page.tsx';
+import { createRemovedFinder, trackRemovedBots } from './bot/removed-bots.ts';
 import { addShareRoutes } from './bot/share.tsx';
 import { addWatchPage } from './bot/watch-page.tsx';
 import { createWatchReader } from './bot/watched-bots.ts';
 import { addChangesPage } from './changes/changes-page.tsx';
+import { createOwnAttention } from './discover/attention.ts';
 import { addDiscoverRoutes } from './discover/discover-routes.ts';
 import { addFeedsPage } from './discover/feeds-page.tsx';
 import type { FeedsOptions } from './discover/feeds.ts';
 import { addAuthorPage } from './front/author-page.tsx';
 import { addCategoryPages } from './front/categories-page.tsx';
-import { addCollectionPages } from './front/collection-pages.tsx';
-import { showErrorPages } from './front/error-pages.tsx';
+import { addCollectionPages } from './front/collections.tsx';
+import { showErrorPages, createNearLister } from './front/error-pages.tsx';
 import { FrontLists } from './front/front-list.ts';
 import { addFrontPage } from './front/front-page.tsx';
-import { createNearLister } from './front/lost-page.tsx';
 import { Languages } from './language/languages.ts';
+import { type FindImage, Markdown } from './markdown/markdown.ts';
 import { addAboutPage } from './page/about-page.tsx';
 import { formPaths, languagePath, toFormPage, withLocale } from './page/addresses.ts';
 import { addAssetRoutes } from './page/assets.ts';
 import { addDocsPages } from './page/docs-page.tsx';
 import { createPageAdder, redirectTo } from './page/html-response.ts';
-import { LivePreview } from './page/live-preview.ts';
+import { addLivePreview } from './page/live-preview.ts';
 import type { PageParts, Site } from './page/page-context.tsx';
 import { createNamedLinks, createRepositoryLinks } from './page/repository-links.ts';
 
 /** The settings of the service that pages depend on. */
-export interface SiteConfig {
+interface SiteConfig {
+  /** The folder of the catalogue. */
+  readonly catalogue: string;
   /** The private block list that replaces the catalogue's; null for the catalogue's own. */
   readonly blocked: string | null;
   readonly contact: string | null;
@@ -49,16 +55,33 @@ export interface SiteConfig {
   readonly readOnly: { readonly original: string | null } | null;
 }
 
-/**
- * Returns the properties that all pages share, with the settings in force at each request.
- * @param origin the remote of the clone, from which the links to the repository are made if the settings have none
- */
-export function createSite(
-  { contact, demo, dev, login, baseUrl, readOnly }: SiteConfig,
-  catalogue: Pick<Catalogue, 'settings'>,
-  origin: Origin | null,
-  log: Log,
-): Site {
+interface SiteOptions extends Pick<OpenCatalogue, 'catalogue' | 'cache'>, Pick<OpenCounts, 'state'> {
+  readonly config: SiteConfig;
+  /** The remote of the clone, from which the links to the repository are made if the settings have none. */
+  readonly origin: Origin | null;
+  /** Null if images are not cached. */
+  readonly images: OpenImages['cache'] | null;
+  readonly log: Log;
+}
+
+type SharedParts = Pick<FeedsOptions, 'site' | 'findImage' | 'markdown' | 'shareCards' | 'ownAttention'>;
+
+/** Opens the parts that all pages share, also those of the desk. */
+export function openSite(options: SiteOptions, closers: Closers): SharedParts {
+  const { config, catalogue, cache, images, state } = options;
+  const findImage: FindImage = (url) => images?.copyOf(url);
+  return {
+    site: createSite(options),
+    findImage,
+    markdown: closers.own(new Markdown(cache, findImage)),
+    shareCards: images?.shareCards ?? null,
+    ownAttention: createOwnAttention({ store: catalogue.store, images, state }, config.catalogue),
+  };
+}
+
+/** Returns the properties that all pages share, with the settings in force at each request. */
+function createSite({ config, catalogue, origin, log }: SiteOptions): Site {
+  const { contact, demo, dev, login, baseUrl, readOnly } = config;
   const original = readOnly?.original ?? null;
   const basePath = basePathOf(baseUrl);
   const publicPath = (path: string): string =>
@@ -89,12 +112,10 @@ export function createSite(
 export interface Pages {
   readonly assets: Router;
   readonly pages: Router;
-  /** Middleware: if a later one throws, responds to a browser with an error page. */
+  /** Middleware: if a later one throws, responds to a browser with an error page; 410 to requests for removed bots. */
   readonly showErrors: (report: ReportError) => Middleware;
-  /** Middleware: responds to requests for removed bots with a 410. */
-  readonly refuseRemoved: Middleware;
-  /** Null if open pages do not reload on edits. */
-  readonly live: LivePreview | null;
+  /** Ends the streams of open pages that reload on edits; undefined if pages do not. */
+  readonly endLive: (() => void) | undefined;
 }
 
 interface SiteParts extends Omit<FeedsOptions, 'readWatched'>, Pick<Catalogue, 'blocked'> {
@@ -108,18 +129,17 @@ export function createPages(parts: SiteParts): Pages {
   const assets = new Router();
   addAssetRoutes(assets, site);
   const pages = new Router();
-  const live = config.dev ? new LivePreview(store) : null;
-  live?.addRoute(pages);
+  const endLive = config.dev ? addLivePreview(pages, store) : undefined;
   const removedAt = trackRemovedBots(store, parts.changes);
   const publicBlocked = config.blocked === null ? parts.blocked : { current: nothingBlocked };
   const readWatched = createWatchReader({ ...parts, publicBlocked, removedAt });
   addDiscoverRoutes(pages, { ...parts, readWatched }, config.securityContact);
   addWatchPage(createPageAdder(pages, parts), parts, readWatched);
   addOpenPages(pages, parts);
-  const listNear = createNearLister(new FrontLists(parts), site);
-  const refuseRemoved = refuseRemovedBots(parts, removedAt, listNear);
-  const showErrors: Pages['showErrors'] = (report) => showErrorPages(parts, report, listNear);
-  return { assets, pages, showErrors, refuseRemoved, live };
+  const listNear = createNearLister(new FrontLists(parts), parts);
+  const findRemoved = createRemovedFinder(parts, removedAt);
+  const showErrors: Pages['showErrors'] = (report) => showErrorPages(parts, report, findRemoved, listNear);
+  return { assets, pages, showErrors, endLive };
 }
 
 /** Adds the public pages: lists, bots, and pages about the site. */
@@ -128,11 +148,11 @@ export function addOpenPages(router: Router, parts: PageParts): void {
   const lists = new FrontLists(parts);
   addFrontPage(addPage, parts, lists);
   addCategoryPages(addPage, parts, lists);
-  addCollectionPages(addPage, parts, lists);
+  addCollectionPages(addPage, parts);
   addAuthorPage(addPage, parts, lists);
   addBotPages(addPage, parts);
   addChangesPage(addPage, parts);
-  addComparePage(addPage, parts, createNearLister(lists, parts.site));
+  addComparePage(addPage, parts, createNearLister(lists, parts));
   addFeedsPage(addPage, parts);
   addAboutPage(addPage, parts);
   addDocsPages(addPage, parts);

@@ -10,7 +10,7 @@ const copy = '/appdata/a.webp';
 /** Renders a page of a stranger's. */
 export const render = (text: string): string | null =>
   renderMarkdown({ text, name: 'Homer', images: { [picture]: { path: copy, width: 640, height: 320 } } })
-    ?.html ?? null;
+    .html;
 
 /** Every attribute that a page of a stranger's may have in the end, with all values that are possible. */
 const attributes: Readonly<Record<string, RegExp>> = {

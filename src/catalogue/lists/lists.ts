@@ -170,19 +170,18 @@ export class Lists {
   }
 
   /**
-   * Returns, for each key, the `count` bots with the highest values in each group, highest first, without bots for
-   * adults.
-   * @param groupsOf returns the groups of a bot; by default its languages
+   * Returns, for each key, the `count` bots with the highest values in each group, highest first.
+   * @param groupsOf returns the groups of a bot; by default its languages, and none for a bot for adults
    */
   async top(
     keys: readonly SortKey[],
     count: number,
-    groupsOf = ({ locales }: BotFacts): Iterable<string> => new Set(locales.map(toLanguage)),
+    groupsOf = ({ nsfw, locales }: BotFacts): Iterable<string> =>
+      nsfw ? [] : new Set(locales.map(toLanguage)),
   ): Promise<(readonly IndexedBot[])[]> {
     const valuesOf = keys.map((key) => this.#orders.valueOf(key));
     const byGroup = new Map<string, FirstBots[]>();
     await forEachInSlices((await this.#bots.sorted()).toReversed(), (bot) => {
-      if (bot.facts.nsfw) return;
       for (const group of groupsOf(bot.facts)) {
         const lists = byGroup.get(group) ?? valuesOf.map((valueOf) => keepFirst(valueOf, true, count));
         byGroup.set(group, lists);
@@ -385,14 +384,14 @@ async function filterInSlices(
 }
 
 /** The first bots of a list, in its order. */
-export interface FirstBots {
+interface FirstBots {
   readonly sorted: readonly SortedBot[];
   /** Adds a bot. Of bots with the same value, the one added first comes first. */
   readonly add: (bot: IndexedBot) => void;
 }
 
 /** Returns a collector of the first `count` of the added bots in an order. */
-export function keepFirst(valueOf: ValueOf, descending: boolean, count: number): FirstBots {
+function keepFirst(valueOf: ValueOf, descending: boolean, count: number): FirstBots {
   const sorted: SortedBot[] = [];
   const isBefore = (value: SortValue, other: SortValue): boolean =>
     descending ? value > other : value < other;

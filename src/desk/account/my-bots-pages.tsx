@@ -5,7 +5,6 @@ import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-ind
 import type { Login } from '../../login/login.ts';
 import { Fact, LinkItem, NameLink, FaultItems, toCategoryClass } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
-import { PageLinks, type PageLinksProps, pickPage } from '../../site/page/paging.tsx';
 import { BotLine, Ledge } from '../../site/front/card.tsx';
 import { useLanguage, type Viewer } from '../../site/page/page-context.tsx';
 import {
@@ -17,7 +16,7 @@ import {
 } from '../../site/page/addresses.ts';
 import { BlockedNotice, Checklist, sendLogInPage, SubjectAvatar } from '../page/elements.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
-import { Layout } from '../../site/page/layout.tsx';
+import { Layout, PageLinks, type PageLinksProps, pickPage } from '../../site/page/layout.tsx';
 import { AttentionText } from '../review/attention-list.tsx';
 import { noteAnswersRead } from './login-pages.tsx';
 import { createReviewReader } from '../review/reviews.ts';

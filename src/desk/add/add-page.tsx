@@ -4,7 +4,7 @@ import type { Finding } from '../../check/check.ts';
 import { type PastStep, type ProposalPolicy, maxNoteLength } from '../../proposals/proposal.ts';
 import { ChangedFields, type ChangedFieldsProps } from '../../site/changes/changed-fields.tsx';
 import type { MessageKey } from '../../site/language/messages.tsx';
-import { Shelves } from '../../site/front/shelf-tile.tsx';
+import { Shelves } from '../../site/front/card.tsx';
 import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
 import { CopyButton, FaultItems } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';

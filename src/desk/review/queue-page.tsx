@@ -7,8 +7,7 @@ import { blockedPath, editPath, reviewPath, toReviewPath, withParameter } from '
 import { Step, SubjectAvatar } from '../page/elements.tsx';
 import { NameLink, PostButton, Since } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
-import { PageLinks, type PageLinksProps } from '../../site/page/paging.tsx';
-import { Layout } from '../../site/page/layout.tsx';
+import { Layout, PageLinks, type PageLinksProps } from '../../site/page/layout.tsx';
 import { AttentionList } from './attention-list.tsx';
 import type { Attention } from '../../site/discover/attention.ts';
 import { BlockedList, type BlockedListProps } from './block-page.tsx';

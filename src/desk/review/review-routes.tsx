@@ -17,7 +17,7 @@ import type { Decision } from '../../proposals/proposals.ts';
 import { compareWords } from '../../site/changes/changed-fields.tsx';
 import { blockedPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
-import { pickPage } from '../../site/page/paging.tsx';
+import { pickPage } from '../../site/page/layout.tsx';
 import type { Viewer } from '../../site/page/page-context.tsx';
 import { MessagePage, sendLogInPage, Step } from '../page/elements.tsx';
 import { readAttention } from '../../site/discover/attention.ts';

@@ -8,11 +8,10 @@ import { parseQuery } from '../../http/request.ts';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { Ledge } from '../front/card.tsx';
 import { withParameter } from '../page/addresses.ts';
-import { Breadcrumb, NameLink } from '../page/elements.tsx';
+import { Breadcrumb } from '../page/elements.tsx';
 import type { AddPage } from '../page/html-response.ts';
-import { Layout, SearchForm } from '../page/layout.tsx';
-import { PageLinks, pickPage } from '../page/paging.tsx';
-import { type PageParts, useLanguage } from '../page/page-context.tsx';
+import { Layout, SearchForm, PageLinks, pickPage } from '../page/layout.tsx';
+import { type PageParts, usePage } from '../page/page-context.tsx';
 
 /** A command as it is used: each subcommand is one. */
 export interface Usage {
@@ -78,7 +77,7 @@ export function toCommandsPath(id: string): string {
 /** The first commands of a bot, with a link to all of them. */
 export function BotCommands(props: { readonly id: string; readonly usages: readonly Usage[] }): VNode | null {
   const { id, usages } = props;
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   const { length: count } = usages;
   if (count === 0) return null;
   return (
@@ -112,7 +111,7 @@ function UsageCode({ name, options }: Usage): VNode {
 }
 
 function UsageText({ description, isTranslated, isAdult }: Usage): VNode {
-  const { t, locale } = useLanguage();
+  const { t, locale } = usePage();
   return (
     <span dir="auto" lang={isTranslated ? locale : undefined}>
       {isAdult && <span class="tag adult">{t('bot.adult')}</span>} {description}
@@ -162,7 +161,7 @@ interface CommandsPageProps extends ReturnType<typeof pickPage<Usage>> {
 }
 
 function CommandsPage({ bot, locale, q, count, shown, page, pages }: CommandsPageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const { id, category } = bot;
   const name = withoutBidiControls(bot.contents[locale]?.name ?? '');
   const own = toCommandsPath(id);
@@ -174,11 +173,7 @@ function CommandsPage({ bot, locale, q, count, shown, page, pages }: CommandsPag
       category={category}
       head={
         <>
-          <Breadcrumb category={category}>
-            <li>
-              <NameLink path={`/bots/${id}`} name={name} />
-            </li>
-          </Breadcrumb>
+          <Breadcrumb category={category} bot={{ path: `/bots/${id}`, name }} />
           <h1 id="commands">{t('bot.commands')}</h1>
           <p>{t('bot.commandCount', { count })}</p>
         </>

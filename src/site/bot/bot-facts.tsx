@@ -1,48 +1,46 @@
 import type { VNode } from 'preact';
-import type { BotRecord } from '../../../schemas/types.ts';
 import { formatIsoTime } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
-import type { Locale } from '../../bot/locale.ts';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { formatNoCount, type ListedBot } from '../front/card.tsx';
 import { formatOwnName } from '../language/messages.tsx';
 import { toSourceAddress } from '../page/addresses.ts';
 import { Fact } from '../page/elements.tsx';
-import { useLanguage } from '../page/page-context.tsx';
+import { usePage } from '../page/page-context.tsx';
 import { toCommandsPath } from './bot-commands.tsx';
-
-export interface BotFactsProps extends Pick<ListedBot, 'count' | 'growth'> {
-  readonly bot: BotRecord;
-  readonly locale: Locale;
-  /** Milliseconds since the bot reported its count, and since its listing was updated. */
-  readonly reportedAge: number | undefined;
-  readonly editedAge: number;
-  /** The number of its commands; 0 if they are not known. */
-  readonly commandCount: number;
-}
+import type { BotView } from './bot-panels.tsx';
 
 /** The facts for deciding whether to try a bot: always the same six, with a dash for unknown ones. */
-export function BotFacts(props: BotFactsProps): VNode {
-  const { bot, editedAge, reportedAge } = props;
-  const language = useLanguage();
-  const { t, href, ago, categoryName } = language;
-  const noCount = formatNoCount(reportedAge, language);
+export function BotFacts(view: BotView): VNode {
+  const { bot, editedAge, reportedAge } = view;
+  const context = usePage();
+  const { t, href, ago, categoryName } = context;
+  const noCount = formatNoCount(reportedAge, context);
+  const source = toSourceAddress(bot.codehost);
   return (
     <dl class="bot-facts six">
       <Fact name={t('bot.serverCount')}>
-        {useServerCount(props) ?? unknown}
+        {useServerCount(view) ?? unknown}
         {noCount && <small class="warning">{noCount}</small>}
       </Fact>
       <Fact name={t('bot.category')}>
         <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
-      <Fact name={t('bot.howToUse')}>{useUsage(props) ?? unknown}</Fact>
-      <Fact name={t('bot.source')}>{useSource(bot) ?? unknown}</Fact>
+      <Fact name={t('bot.howToUse')}>{useUsage(view) ?? unknown}</Fact>
+      <Fact name={t('bot.source')}>
+        {source === null ? (
+          unknown
+        ) : (
+          <a href={source} rel="nofollow ugc noopener">
+            {t('bot.openSource', { host: 'GitHub' })}
+          </a>
+        )}
+      </Fact>
       <Fact name={t('bot.edited')}>
         <time dateTime={formatIsoTime(bot.edited)}>{ago(0, editedAge)}</time>
       </Fact>
       <Fact name={t('bot.language')}>
-        <LanguagesOfBot {...props} />
+        <LanguagesOfBot {...view} />
       </Fact>
     </dl>
   );
@@ -52,7 +50,7 @@ const unknown = '–';
 
 /** Formats the number of a bot's servers; null if unknown. Only for components. */
 export function useServerCount({ count, growth }: Pick<ListedBot, 'count' | 'growth'>): VNode | null {
-  const { integer } = useLanguage();
+  const { integer } = usePage();
   if (count === undefined) return null;
   return (
     <>
@@ -63,7 +61,7 @@ export function useServerCount({ count, growth }: Pick<ListedBot, 'count' | 'gro
 
 /** The growth of the count; nothing below half a percent. */
 function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
-  const { t } = useLanguage();
+  const { t } = usePage();
   if (Math.abs(growth) < 0.005) return null;
   return (
     <span class={growth > 0 ? 'growth up' : 'growth'}>
@@ -73,25 +71,14 @@ function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
   );
 }
 
-/** A link to the bot's source code; null if it is not open. Only for components. */
-function useSource({ codehost }: ListedBot['bot']): VNode | null {
-  const { t } = useLanguage();
-  const address = toSourceAddress(codehost);
-  if (address === null) return null;
-  return (
-    <a href={address} rel="nofollow ugc noopener">
-      {t('bot.openSource', { host: 'GitHub' })}
-    </a>
-  );
-}
-
 /** Describes how a bot is used, by its commands, its record and its invite link; empty if these do not say. Only for components. */
 export function useUsage({
   bot,
   locale,
-  commandCount: count = 0,
-}: Pick<ListedBot, 'bot' | 'locale'> & Partial<Pick<BotFactsProps, 'commandCount'>>): VNode | null {
-  const { t, href } = useLanguage();
+  usages = [],
+}: Pick<ListedBot, 'bot' | 'locale'> & Partial<Pick<BotView, 'usages'>>): VNode | null {
+  const { length: count } = usages;
+  const { t, href } = usePage();
   const { prefix, customisable, mentionable } = bot.trigger;
   const hasCommands = count > 0 || (readInvite(bot.invite)?.commands ?? false);
   const hasPrefix = prefix.length > 0;
@@ -119,8 +106,8 @@ export function useUsage({
 }
 
 /** The language of the page, as a menu if there are others. */
-function LanguagesOfBot({ bot, locale }: BotFactsProps): VNode {
-  const { href } = useLanguage();
+function LanguagesOfBot({ bot, locale }: BotView): VNode {
+  const { href } = usePage();
   const all = Object.keys(bot.contents);
   const others = all.filter((other) => other !== locale);
   const current = <span lang={locale}>{formatOwnName(locale, all)}</span>;

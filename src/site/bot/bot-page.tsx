@@ -5,23 +5,19 @@ import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { english, type Locale, chooseLocale, findLanguages } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { Fault } from '../../catalogue/page/fault.ts';
 import {
   type IndexedBot,
-  parseListElement,
   parseRecord,
   listPageImages,
   findKnownBot,
 } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import type { ImagePlace } from '../../images/store.ts';
 import { basePathOf } from '../../lib/network.ts';
 import { readBotTrust } from '../changes/trust.tsx';
-import { Cards, type ListedBot } from '../front/card.tsx';
-import { listLinkedCollections, showCollection } from '../front/collections.ts';
+import { Cards, type ListedBot, toListed } from '../front/card.tsx';
+import { listLinkedCollections, showCollection } from '../front/collections.tsx';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from '../front/front-query.ts';
 import type { MessageKey } from '../language/messages.tsx';
-import type { Html, RenderedText } from '../markdown/markdown.ts';
 import {
   toComparePath,
   toFeedPath,
@@ -35,20 +31,13 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { createBreadcrumbData, type LinkedData, type PageMeta } from '../page/head.tsx';
 import { type AddPage, type PageView, sendOnce } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { type Site, usePage, type PageParts } from '../page/page-context.tsx';
 import { PermissionLabel } from '../page/permissions.tsx';
-import { addCommandsPage, BotCommands, listUsages, type Usage } from './bot-commands.tsx';
-import {
-  BotHead,
-  type BotHeadProps,
-  BotPanels,
-  Listing,
-  type PanelsProps,
-  type ShownBot,
-} from './bot-panels.tsx';
-import { BotFacts, type BotFactsProps } from './bot-facts.tsx';
+import { addCommandsPage, BotCommands, listUsages } from './bot-commands.tsx';
+import { BotHead, BotPanels, type BotView, Listing } from './bot-panels.tsx';
+import { BotFacts } from './bot-facts.tsx';
 import { findBotOfName } from './named-bots.ts';
-import { findSimilarBots, listBotsOfSameAuthor, readGroups } from './related-bots.ts';
+import { findSimilarBots, listBotsOfSameAuthor } from './related-bots.ts';
 import { formatShareCardAddress } from './share.tsx';
 
 /** Adds the pages of bots. A path with a bot's name leads to its page, or to a list of all bots of that name. */
@@ -79,8 +68,6 @@ export function addBotPages(addPage: AddPage, parts: PageParts): void {
 async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot): Promise<PageView> {
   const { site, bots, counts, countHistory, markdown, authors } = parts;
   const { id, facts } = indexed;
-  markdown.start();
-  const groups = await readGroups(parts);
   const allAuthors = await Promise.all(facts.authors.map(async (account) => await authors.find(account)));
   const language = site.languages.of(ctx);
   const { wanted } = language;
@@ -91,38 +78,33 @@ async function createBotView(ctx: Context, parts: PageParts, indexed: IndexedBot
   const shown = { locale, isForeign, blurImages };
   const render = async (): Promise<VNode> => {
     const bot = parseRecord(indexed);
-    const { name = '', page: text = '' } = bot.contents[locale] ?? {};
-    const rendered = await markdown.render({ text, name, images: listPageImages(indexed) });
+    const { name = '', description = '', page: text = '' } = bot.contents[locale] ?? {};
+    const { html } = await markdown.render({ text, name, images: listPageImages(indexed) });
     const { changes: trustChanges, review } = await readBotTrust(parts, id, locale);
     const isRead = await countHistory.isRead('recent');
     const today = countHistory.present();
     const languages = [locale, ...facts.locales, site.settings.language, english];
-    const similar = [...findSimilarBots(groups, bot, languages)].map(([other, locale]) => {
-      const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
-      const namesLanguage = findLanguages(own, [locale]).length === 0;
-      const named = listNamedAuthors(authors, other.facts.authors);
-      return { bot: parseListElement(other), locale, namesLanguage, count, growth, authors: named };
+    const similar = [...(await findSimilarBots(parts, bot, languages))].map(([other, locale]) => {
+      return { bot: other, locale, namesLanguage: findLanguages(own, [locale]).length === 0 };
     });
     return (
       <BotPage
-        {...{ bot, ...shown, rendered, similar, review }}
+        {...{ bot, ...shown, html, review, trustChanges }}
+        similar={toListed(parts, similar).map((other) => ({ ...other, reportedAt: undefined }))}
+        name={withoutBidiControls(name)}
+        description={withoutBidiControls(description)}
         authors={listNamedAuthors(authors, bot.authors)}
-        facts={{
-          count: counts.count(id),
-          growth: counts.growth(id),
-          reportedAge: computeAge(counts.reportedAt(id)),
-          editedAge: computeAge(facts.edited) ?? 0,
-        }}
+        count={counts.count(id)}
+        growth={counts.growth(id)}
+        reportedAge={computeAge(counts.reportedAt(id))}
+        editedAge={computeAge(facts.edited) ?? 0}
         screenshots={bot.images.preview.flatMap((url) => parts.findImage(url) ?? [])}
         usages={listUsages(indexed, language.locale)}
-        panels={{
-          trustChanges,
-          counts: isRead ? countHistory.counts(id, today - chartDays + 1, today) : [],
-          sameAuthor: listBotsOfSameAuthor(allAuthors, bot),
-          collections: listLinkedCollections(parts, id)
-            .slice(0, maxCollections)
-            .map(({ collection }) => showCollection(collection, [language.locale])),
-        }}
+        history={isRead ? countHistory.counts(id, today - chartDays + 1, today) : []}
+        sameAuthor={listBotsOfSameAuthor(allAuthors, bot)}
+        collections={listLinkedCollections(parts, id)
+          .slice(0, maxCollections)
+          .map(({ collection }) => showCollection(collection, [language.locale]))}
         shareCard={parts.shareCards === null ? undefined : formatShareCardAddress(parts, bot, locale, review)}
         faults={site.live ? parts.store.faultsOf(id) : []}
       />
@@ -142,66 +124,38 @@ function computeAge(time: number | undefined): number | undefined {
   return Math.floor(age / unit) * unit;
 }
 
-export interface BotPageProps extends Omit<BotHeadProps, 'name' | 'description'> {
-  /** Whether the bot has no page in the reader's language. */
-  readonly isForeign: boolean;
-  /** The bot's page in the language in which it is shown. */
-  readonly rendered: RenderedText;
-  readonly facts: Omit<BotFactsProps, 'bot' | 'locale' | 'commandCount'>;
-  readonly screenshots: readonly ImagePlace[];
-  readonly usages: readonly Usage[];
-  readonly panels: Omit<PanelsProps, 'bot' | 'reportedAge'>;
-  readonly similar: readonly ListedBot[];
-  /** The address of the share card; undefined if images are not made. */
-  readonly shareCard: string | undefined;
-  /** The faults of the bot's files, shown only to their editor. */
-  readonly faults: readonly Fault[];
-}
-
 /** The page of a bot in the language of the reader, or else in one that the bot has. */
-export function BotPage(props: BotPageProps): VNode {
-  const { bot, locale, blurImages, rendered, authors, review, facts, usages, shareCard, faults } = props;
-  const { site } = useVisit();
-  const { text, categoryTitle } = useLanguage();
-  const { name: given = '', description: about = '', page = '' } = bot.contents[locale] ?? {};
-  const [name, description] = [withoutBidiControls(given), withoutBidiControls(about)];
-  const shown = { bot, locale, name, description };
-  const { html } = rendered;
+export function BotPage(view: BotView): VNode {
+  const { bot, locale, name, html, blurImages, similar, faults } = view;
+  const { site, text, categoryTitle } = usePage();
   const feed = { title: text('changes.of', { name }), path: toFeedPath('bot', bot.id) };
-  const described = { ...shown, site, authors, shareCard, count: facts.count };
-  const meta = { ...createBotMeta(described, categoryTitle(bot.category)), feed };
+  const meta = { ...createBotMeta(site, view, categoryTitle(bot.category)), feed };
   return (
-    <Layout
-      meta={meta}
-      script="copyScript"
-      category={bot.category}
-      wall={<BotHead {...{ ...shown, blurImages, authors, review }} />}
-    >
+    <Layout meta={meta} script="copyScript" category={bot.category} wall={<BotHead {...view} />}>
       <article class="bot">
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
-        <BotFacts {...{ bot, locale, ...facts }} commandCount={usages.length} />
-        {props.isForeign && <OtherLanguage {...shown} />}
-        {blurImages && <Veil {...{ bot, html }} />}
-        <Screenshots {...{ ...props, name }} />
+        <BotFacts {...view} />
+        {view.isForeign && <OtherLanguage {...view} />}
+        {blurImages && <Veil {...view} />}
+        <Screenshots {...view} />
         <div class="bot-body">
           <PermissionLabel invite={bot.invite} />
           <div class="bot-text">
-            <Prose {...{ locale, html, blurImages }} text={page} />
-            <BotCommands id={bot.id} usages={usages} />
+            <Prose {...{ locale, html, blurImages }} text={bot.contents[locale]?.page ?? ''} />
+            <BotCommands id={bot.id} usages={view.usages} />
           </div>
-          <BotPanels {...{ bot, ...props.panels }} reportedAge={facts.reportedAge} />
+          <BotPanels {...view} />
         </div>
-        <Listing {...shown} />
+        <Listing {...view} />
       </article>
-      <Similar bot={bot} similar={props.similar} />
+      {similar.length > 1 && <Similar bot={bot} similar={similar} />}
     </Layout>
   );
 }
 
 /** Names the language of the page, with a link to translate it into the reader's, if pages may be in that language. */
-function OtherLanguage({ bot, locale }: ShownBot): VNode {
-  const { site } = useVisit();
-  const { t, href, languageName, locale: own, locales } = useLanguage();
+function OtherLanguage({ bot, locale }: BotView): VNode {
+  const { site, t, href, languageName, locale: own, locales } = usePage();
   const { languages } = site.settings;
   return (
     <p class="muted">
@@ -218,8 +172,8 @@ function OtherLanguage({ bot, locale }: ShownBot): VNode {
 }
 
 /** Explains why the images are blurred, with a link that shows them. */
-function Veil({ bot, html }: Pick<ShownBot, 'bot'> & { readonly html: Html }): VNode | null {
-  const { t, requested } = useLanguage();
+function Veil({ bot, html }: BotView): VNode | null {
+  const { t, requested } = usePage();
   const { avatar, cover, preview } = bot.cachedImages;
   const isInPage = html?.includes('<img ') === true;
   if (avatar === null && cover === null && preview.length === 0 && !isInPage) return null;
@@ -230,14 +184,12 @@ function Veil({ bot, html }: Pick<ShownBot, 'bot'> & { readonly html: Html }): V
   );
 }
 
-type ScreenshotsProps = Pick<BotPageProps, 'screenshots' | 'blurImages'> & Pick<ShownBot, 'name'>;
-
 /**
  * Screenshots in one scrolling row. Each opens in place under its own address, with links to the next ones; the
  * browser's back button closes it.
  */
-function Screenshots({ screenshots, blurImages, name }: ScreenshotsProps): VNode | null {
-  const { t, text } = useLanguage();
+function Screenshots({ screenshots, blurImages, name }: BotView): VNode | null {
+  const { t, text } = usePage();
   if (screenshots.length === 0) return null;
   const label = (i: number): string => text('bot.screenshot', { number: i + 1, name });
   return (
@@ -265,12 +217,7 @@ function Screenshots({ screenshots, blurImages, name }: ScreenshotsProps): VNode
       {screenshots.map(({ path, width, height }, i) => (
         <div key={path} id={`screenshot-${i}`} class="opened">
           <a class="close" href="#screenshots" aria-label={text('bot.close')}>
-            <img
-              class={blurImages ? 'veiled' : undefined}
-              {...{ src: path, width, height }}
-              alt=""
-              loading="lazy"
-            />
+            <BotImage {...{ path, width, height }} alt="" small={undefined} lazy blurred={blurImages} />
           </a>
           {i > 0 && <a class="earlier" href={`#screenshot-${i - 1}`} aria-label={text('list.previous')} />}
           {i < screenshots.length - 1 && (
@@ -289,9 +236,8 @@ function formatSizes(ratio: number): string {
   return `(max-width: 40rem) ${Math.round(44 * ratio)}vw, ${Math.round(280 * ratio)}px`;
 }
 
-function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode | null {
-  const { t, href } = useLanguage();
-  if (similar.length < 2) return null;
+function Similar({ bot, similar }: Pick<BotView, 'bot' | 'similar'>): VNode {
+  const { t, href } = usePage();
   const comparePath = toComparePath([bot, ...similar.map((other) => other.bot)].map(({ id }) => id));
   return (
     <section class="shelf similar" aria-labelledby="similar">
@@ -306,15 +252,11 @@ function Similar({ bot, similar }: Pick<BotPageProps, 'bot' | 'similar'>): VNode
   );
 }
 
+type FaultsProps = Pick<BotView, 'faults'> & { readonly advice: MessageKey };
+
 /** The faults of a bot's files, shown only to their editor. */
-function Faults({
-  faults,
-  advice,
-}: {
-  readonly faults: readonly Fault[];
-  readonly advice: MessageKey;
-}): VNode {
-  const { t } = useLanguage();
+function Faults({ faults, advice }: FaultsProps): VNode {
+  const { t } = usePage();
   return (
     <section class="notice bad" role="alert" aria-labelledby="faults">
       <h2 id="faults">{t('bot.faults')}</h2>
@@ -325,7 +267,7 @@ function Faults({
 }
 
 /** The page of a bot whose files have never been valid, shown only to their editor. */
-function FaultyBotPage({ id, faults }: { readonly id: string; readonly faults: readonly Fault[] }): VNode {
+function FaultyBotPage({ id, faults }: Pick<BotView, 'faults'> & { readonly id: string }): VNode {
   return (
     <Layout title={id} head={<h1>{id}</h1>}>
       <Faults faults={faults} advice="bot.neverValid" />
@@ -334,21 +276,16 @@ function FaultyBotPage({ id, faults }: { readonly id: string; readonly faults: r
 }
 
 /** The values that describe a bot's page to search engines. */
-export interface DescribedBot
-  extends
-    Omit<ShownBot, 'bot'>,
-    Pick<ListedBot, 'bot' | 'count'>,
-    Pick<BotPageProps, 'authors' | 'shareCard'> {
-  readonly site: Site;
-}
+export type DescribedBot = Pick<BotView, 'locale' | 'name' | 'description' | 'authors' | 'shareCard'> &
+  Pick<ListedBot, 'bot' | 'count'>;
 
 /**
  * Describes a bot's page in one language, and the bot as an application, only with facts from its file and its last
  * count. Previews in chats are not blurred, so a bot for adults has no image.
  * @param category the title of the category's list
  */
-export function createBotMeta(page: DescribedBot, category: string): PageMeta {
-  const { bot, site, locale, name, description, count, shareCard, authors } = page;
+export function createBotMeta(site: Site, page: DescribedBot, category: string): PageMeta {
+  const { bot, locale, name, description, count, shareCard, authors } = page;
   const { baseUrl, canonicalUrl: home } = site;
   const { avatar, cover, preview } = bot.cachedImages;
   const main = `${home}/bots/${bot.id}`;
@@ -357,7 +294,6 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
   const image = bot.nsfw ? null : (cover ?? shareCard ?? avatar);
   const people = authors.map(({ path, ...named }) => ({ '@type': 'Person', ...named, url: home + path }));
   const application = {
-    '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
     '@id': address,
     url: address,
@@ -365,7 +301,7 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
     description,
     author: people.length === 0 ? undefined : people,
     inLanguage: locale,
-    applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
+    applicationCategory: applicationCategories.get(bot.category) ?? 'CommunicationApplication',
     datePublished: formatIsoTime(bot.created),
     dateModified: formatIsoTime(bot.edited),
     isFamilyFriendly: !bot.nsfw,
@@ -386,7 +322,6 @@ export function createBotMeta(page: DescribedBot, category: string): PageMeta {
     languages: listPageLanguages(main, Object.keys(bot.contents) as Locale[]),
     image: image === null ? undefined : { address: toAddress(image), alt: name, isWide: image !== avatar },
     isAdult: bot.nsfw,
-    isListed: true,
     data: [application, createBreadcrumbData(site, list, { name, address })],
   };
 }
@@ -404,11 +339,7 @@ const applicationCategories: ReadonlyMap<Category, string> = new Map(
     fun: 'EntertainmentApplication',
     games: 'GameApplication',
     image: 'MultimediaApplication',
-    moderation: 'CommunicationApplication',
     music: 'MultimediaApplication',
-    news: 'CommunicationApplication',
-    notifications: 'CommunicationApplication',
-    other: 'CommunicationApplication',
     productivity: 'BusinessApplication',
     utility: 'UtilitiesApplication',
   }),

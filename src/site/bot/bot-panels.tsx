@@ -1,13 +1,17 @@
 import type { VNode } from 'preact';
 import type { BotRecord } from '../../../schemas/types.ts';
-import { formatIsoTime } from '../../bot/clock.ts';
+import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
 import type { BotId } from '../../bot/id.ts';
 import { type Locale, directionOf } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountAt } from '../../counts/count-history.ts';
 import { formatReview, type NamedReview, type TrustChange, TrustChangeText } from '../changes/trust.tsx';
-import type { ShownCollection } from '../front/collections.ts';
+import type { ImagePlace } from '../../images/store.ts';
+import type { ListedBot } from '../front/card.tsx';
+import type { ShownCollection } from '../front/collections.tsx';
+import type { Html } from '../markdown/markdown-renderer.ts';
 import {
   editPath,
   toAuthorPath,
@@ -24,44 +28,54 @@ import {
   CheckMark,
   LinkItem,
   NameLink,
-  type NameLinkProps,
   OwnLink,
   Avatar,
   toCategoryClass,
 } from '../page/elements.tsx';
-import { useLanguage, useVisit } from '../page/page-context.tsx';
+import { usePage } from '../page/page-context.tsx';
 import { PermissionSigns } from '../page/permissions.tsx';
-import { CountChart } from './count-chart.tsx';
+import type { Usage } from './bot-commands.tsx';
 import { ShareCodes } from './share.tsx';
 
-/** A bot in the language of its page. */
-export interface ShownBot {
+/** The page of a bot in the language of a reader, or else in one that the bot has. */
+export interface BotView extends Pick<ListedBot, 'count' | 'growth' | 'authors'> {
   readonly bot: BotRecord;
   readonly locale: Locale;
-  /** The name in that language, safe to show. */
+  /** The name and the description in that language, safe to show. */
   readonly name: string;
   readonly description: string;
-}
-
-export interface PanelsProps {
-  readonly bot: BotRecord;
+  /** The text of the page. */
+  readonly html: Html;
+  /** Whether the bot has no page in the reader's language. */
+  readonly isForeign: boolean;
+  readonly blurImages: boolean;
+  /** Milliseconds since the bot reported its count, and since its listing was updated. */
+  readonly reportedAge: number | undefined;
+  readonly editedAge: number;
+  /** The counts of the last 90 days; some days may be missing. */
+  readonly history: readonly CountAt[];
+  readonly screenshots: readonly ImagePlace[];
+  readonly usages: readonly Usage[];
   /** The changes of the last 90 days that matter for trust. */
   readonly trustChanges: readonly TrustChange[];
-  /** The counts of the last 90 days; some days may be missing. */
-  readonly counts: readonly CountAt[];
-  /** Milliseconds since the bot reported its count. */
-  readonly reportedAge: number | undefined;
+  /** The last review of the bot, with the reviewer's name; undefined if unknown. */
+  readonly review: NamedReview | undefined;
+  readonly similar: readonly ListedBot[];
   readonly sameAuthor: readonly IndexedBot[];
   /** Some of the collections that include the bot. */
   readonly collections: readonly ShownCollection[];
+  /** The address of the share card; undefined if images are not made. */
+  readonly shareCard: string | undefined;
+  /** The faults of the bot's files, shown only to their editor. */
+  readonly faults: readonly Fault[];
 }
 
 /**
  * The column next to a bot's page: recent changes, counts, other bots of the author. On phones it follows the page,
  * because a page that arrives later would move it.
  */
-export function BotPanels(props: PanelsProps): VNode {
-  const { text } = useLanguage();
+export function BotPanels(props: BotView): VNode {
+  const { text } = usePage();
   return (
     <aside class="side" aria-label={text('bot.about')}>
       <Lately {...props} />
@@ -72,8 +86,8 @@ export function BotPanels(props: PanelsProps): VNode {
 }
 
 /** Recent changes that matter to people who trust the bot. */
-function Lately({ trustChanges }: PanelsProps): VNode | null {
-  const { t } = useLanguage();
+function Lately({ trustChanges }: BotView): VNode | null {
+  const { t } = usePage();
   if (trustChanges.length === 0) return null;
   return (
     <section class="panel stack" aria-labelledby="lately">
@@ -90,13 +104,13 @@ function Lately({ trustChanges }: PanelsProps): VNode | null {
 }
 
 /** The bot's counts in the last 90 days, and the time of the last one. */
-function CountsPanel({ counts, reportedAge }: PanelsProps): VNode | null {
-  const { t, ago } = useLanguage();
+function CountsPanel({ history, reportedAge }: BotView): VNode | null {
+  const { t, ago } = usePage();
   if (reportedAge === undefined) return null;
   return (
     <section class="panel" aria-labelledby="counts">
       <h2 id="counts">{t('bot.countsTitle')}</h2>
-      <CountChart counts={counts} />
+      <CountChart counts={history} />
       <p class="muted">
         <small>{t('bot.reported', { ago: ago(0, reportedAge) })}</small>
       </p>
@@ -104,9 +118,97 @@ function CountsPanel({ counts, reportedAge }: PanelsProps): VNode | null {
   );
 }
 
+/**
+ * The counts of a bot over time: a line unless they are all the same, the first and the last count, and a table of all.
+ * Empty for fewer than two days.
+ * @param props.counts of days without gaps, ascending
+ */
+export function CountChart({ counts }: { readonly counts: readonly CountAt[] }): VNode | null {
+  const { t, text, integer, day } = usePage();
+  const [first, last] = [counts.at(0), counts.at(-1)];
+  if (first === undefined || last === undefined || counts.length < 2) return null;
+  const dayOf = (period: number): string => day(period * msPerDay);
+  const summary = text('chart.summary', {
+    first: first.count,
+    firstDay: dayOf(first.period),
+    last: last.count,
+    lastDay: dayOf(last.period),
+  });
+  const line = formatLinePath(counts);
+  return (
+    <figure class="chart">
+      {counts.some(({ count }) => count !== first.count) && (
+        <svg
+          role="img"
+          aria-label={summary}
+          viewBox={`0 0 ${chartWidth} ${chartHeight}`}
+          preserveAspectRatio="none"
+        >
+          <path
+            d={line}
+            fill="none"
+            stroke="currentColor"
+            stroke-width="2.5"
+            stroke-linejoin="round"
+            vector-effect="non-scaling-stroke"
+          />
+          <path d={`${line}V${chartHeight}H0z`} fill="currentColor" opacity="0.09" />
+        </svg>
+      )}
+      <figcaption>{summary}</figcaption>
+      <details>
+        <summary>{t('chart.showTable')}</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t('chart.day')}</th>
+              <th scope="col">{t('bot.serverCount')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {counts.toReversed().map(({ period, count }) => (
+              <tr key={period}>
+                <th scope="row">{dayOf(period)}</th>
+                <td>{integer(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </figure>
+  );
+}
+
+/**
+ * Returns the line through two or more counts as the `d` of an SVG path, in a box of 640 × 160: time from left to
+ * right, the lowest count at the bottom, the highest at the top. The box is at least a quarter of the highest count
+ * high, so that small changes stay around the middle.
+ */
+export function formatLinePath(counts: readonly CountAt[]): string {
+  const values = counts.map(({ count }) => count);
+  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
+  const span = Math.max(highest - lowest, highest / 4, 1);
+  const points = values.map((value, i) => {
+    const x = (i / (values.length - 1)) * chartWidth;
+    const y = chartHeight / 2 - ((value - (lowest + highest) / 2) / span) * (chartHeight - 2 * chartMargin);
+    return `${round(x)} ${round(y)}`;
+  });
+  return `M${points.join('L')}`;
+}
+
+const chartWidth = 640;
+const chartHeight = 160;
+
+/** Keeps the line from being cut in half at the edges. */
+const chartMargin = 4;
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
 /** Other bots of the same author, and collections that include the bot. */
-function More({ bot, sameAuthor, collections }: PanelsProps): VNode | null {
-  const { t, href } = useLanguage();
+function More({ bot, sameAuthor, collections }: BotView): VNode | null {
+  const { t, href } = usePage();
   const author = bot.authors.find((id) => sameAuthor[0]?.facts.authors.includes(id));
   if (author === undefined && collections.length === 0) return null;
   return (
@@ -138,10 +240,9 @@ function More({ bot, sameAuthor, collections }: PanelsProps): VNode | null {
 }
 
 /** Actions on the listing, for visitors and owners, in one row at the end of the page. */
-export function Listing(props: ShownBot): VNode {
+export function Listing(props: BotView): VNode {
   const { bot, locale, name } = props;
-  const { site, viewer } = useVisit();
-  const { t, text, day, href } = useLanguage();
+  const { site, viewer, t, text, day, href } = usePage();
   const id = bot.id as BotId;
   const subject = `${text('bot.report')}: ${name} (${id})`;
   const language = locale === findDefaultLocale(bot) ? undefined : locale;
@@ -187,18 +288,10 @@ function reportAddress(address: string, subject: string, about: string): string 
   return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`${about}\n\n`)}`;
 }
 
-export interface BotHeadProps extends ShownBot {
-  readonly blurImages: boolean;
-  /** The authors who have a name. */
-  readonly authors: readonly NameLinkProps[];
-  /** The last review of the bot, with the reviewer's name; undefined if unknown. */
-  readonly review: NamedReview | undefined;
-}
-
 /** The wall of a bot's page: name, description, and the link to add the bot; next to them, its pictures. */
-export function BotHead(props: BotHeadProps): VNode {
-  const { bot, locale, name, description, authors, review } = props;
-  const { t, text } = useLanguage();
+export function BotHead(props: BotView): VNode {
+  const { bot, locale, name, description, authors } = props;
+  const { t, text } = usePage();
   const language = { lang: locale, dir: directionOf(locale) };
   return (
     <div class="wide bot-top">
@@ -218,9 +311,9 @@ export function BotHead(props: BotHeadProps): VNode {
         </p>
         <div class="credits">
           <Byline {...{ bot, authors }} isLinked />
-          {review !== undefined && <Stamp bot={bot} review={review} />}
+          <Stamp {...props} />
         </div>
-        <Actions bot={bot} />
+        <Actions {...props} />
         <PermissionSigns invite={bot.invite} id={signsId} />
       </div>
       <Stage {...props} />
@@ -229,8 +322,9 @@ export function BotHead(props: BotHeadProps): VNode {
 }
 
 /** The last review as a stamp, with a link to the changes. It is dashed if the bot was changed since. */
-function Stamp({ bot, review }: Pick<ShownBot, 'bot'> & { readonly review: NamedReview }): VNode {
-  const { t, href, day } = useLanguage();
+function Stamp({ bot, review }: BotView): VNode | null {
+  const { t, href, day } = usePage();
+  if (review === undefined) return null;
   const [first, second] = formatReview(review, t, day);
   return (
     <a
@@ -243,7 +337,7 @@ function Stamp({ bot, review }: Pick<ShownBot, 'bot'> & { readonly review: Named
 }
 
 /** The cover with the avatar before it, or else the avatar alone. */
-function Stage({ bot, name, blurImages }: BotHeadProps): VNode {
+function Stage({ bot, name, blurImages }: BotView): VNode {
   const { id, category } = bot;
   const { avatar, cover } = bot.cachedImages;
   return (
@@ -268,8 +362,9 @@ function Stage({ bot, name, blurImages }: BotHeadProps): VNode {
 /** The id of the sentence that explains "verified". */
 const verifiedId = 'verified';
 
-function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecord }): VNode {
-  const { t } = useLanguage();
+function Actions({ bot }: BotView): VNode {
+  const { invite, support, website } = bot;
+  const { t } = usePage();
   return (
     <ul class="actions">
       <li class="invite">

@@ -1,63 +1,60 @@
-import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
-import { parseBotId } from '../../bot/id.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
 import { type Locale, chooseLocale, directionOf } from '../../bot/locale.ts';
 import { alignPermissions, readInvite } from '../../bot/invite.ts';
-import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
 import { readBotTrust, type TrustChange, TrustChangeText } from '../changes/trust.tsx';
-import { BotAvatar, BotName, formatNoCount, type ListedBot } from '../front/card.tsx';
-import { type ListNear, LostPage, type NearBots } from '../front/lost-page.tsx';
-import { useLanguage, type PageParts } from '../page/page-context.tsx';
+import { BotAvatar, BotName, formatNoCount, type ListedBot, toKey, toListed } from '../front/card.tsx';
+import { type ListNear, LostPage, type NearBots } from '../front/error-pages.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 import { toSourceAddress, toWatchPath } from '../page/addresses.ts';
 import { Layout } from '../page/layout.tsx';
 import { Fact, toCategoryClass } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
-import type { AddPage, PageView } from '../page/html-response.ts';
+import type { AddPage } from '../page/html-response.ts';
 import { listLabelRows } from '../page/permissions.tsx';
 import { useServerCount, useUsage } from './bot-facts.tsx';
 
-/** Adds the page that shows the bots of the parameter `bots` next to each other. They are named by ids or parts of names. */
+/**
+ * Adds the page that shows the bots of the parameter `bots` next to each other. They are named by ids or parts of names.
+ */
 export function addComparePage(addPage: AddPage, parts: PageParts, listNear: ListNear): void {
-  addPage('/compare', async (ctx) => await createCompareView(ctx, parts, listNear));
-}
-
-/** @throws {BotshelfError} queue-full */
-async function createCompareView(ctx: Context, parts: PageParts, listNear: ListNear): Promise<PageView> {
-  const { site, bots, lists, counts } = parts;
-  const params = parseQuery(ctx);
-  const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
-  const named = new Set(
-    texts.map((text) => text.trim().slice(0, maxIdLength).toWellFormed()).filter(Boolean),
-  );
-  const wanted = [...named].slice(0, maxCompared);
-  const isCut = named.size > maxCompared;
-  const find = async (text: string): Promise<IndexedBot | undefined> => {
-    const id = parseBotId(text);
-    if (id !== undefined) return bots.get(id);
-    const found = await lists.page({ q: text, limit: maxSameName }, ctx.ip);
-    return found.bots.find(({ facts }) => facts.name.toLowerCase().includes(text.toLowerCase()));
-  };
-  const all = await Promise.all(wanted.map(find));
-  const missing = wanted.filter((_, i) => all[i] === undefined);
-  const found = [...new Set(all)].filter((bot) => bot !== undefined);
-  const ranges = site.languages.of(ctx).wanted;
-  const locales = found.map(({ facts }) => chooseLocale(facts.locales, ranges) as Locale);
-  const near = found.length === 0 ? await listNear(ctx) : undefined;
-  const shown = near?.bots.map(({ bot, locale }) => [bot.id, locale]);
-  return {
-    key: { compared: found.map(({ id }) => id), missing, isCut, locales, near: shown },
-    render: async () => {
-      const columns = found.map(async ({ id, ...indexed }, i): Promise<Column> => {
-        const bot = parseListElement(indexed);
-        const locale = locales[i] as Locale;
-        const [count, growth, reportedAt] = [counts.count(id), counts.growth(id), counts.reportedAt(id)];
-        const { changes: trustChanges } = await readBotTrust(parts, id, locale);
-        return { bot, locale, count, growth, reportedAt, trustChanges };
-      });
-      return <ComparePage {...{ missing, isCut, near }} columns={await Promise.all(columns)} />;
-    },
-  };
+  const { site, bots, lists } = parts;
+  addPage('/compare', async (ctx) => {
+    const params = parseQuery(ctx);
+    const texts = params.getAll('bots').flatMap((text) => text.split(',', maxCompared + 1));
+    const named = new Set(
+      texts.map((text) => text.trim().slice(0, maxIdLength).toWellFormed()).filter(Boolean),
+    );
+    const wanted = [...named].slice(0, maxCompared);
+    const isCut = named.size > maxCompared;
+    const find = async (text: string): Promise<IndexedBot | undefined> => {
+      const id = parseBotId(text);
+      if (id !== undefined) return bots.get(id);
+      const found = await lists.page({ q: text, limit: maxSameName }, ctx.ip);
+      return found.bots.find(({ facts }) => facts.name.toLowerCase().includes(text.toLowerCase()));
+    };
+    const all = await Promise.all(wanted.map(find));
+    const missing = wanted.filter((_, i) => all[i] === undefined);
+    const found = [...new Set(all)].filter((bot) => bot !== undefined);
+    const ranges = site.languages.of(ctx).wanted;
+    const shown = found.map((bot) => {
+      return { bot, locale: chooseLocale(bot.facts.locales, ranges) as Locale };
+    });
+    const near = found.length === 0 ? await listNear(ctx) : undefined;
+    const shownNear = near?.bots.map(({ bot, locale }) => [bot.id, locale]);
+    return {
+      key: { compared: shown.map(toKey), missing, isCut, near: shownNear },
+      render: async () => {
+        const columns = toListed(parts, shown).map(async (column): Promise<Column> => {
+          const { changes } = await readBotTrust(parts, column.bot.id as BotId, column.locale);
+          return { ...column, trustChanges: changes };
+        });
+        return <ComparePage {...{ missing, isCut, near }} columns={await Promise.all(columns)} />;
+      },
+    };
+  });
 }
 
 const maxCompared = 4;
@@ -66,7 +63,7 @@ const maxSameName = 10;
 const maxIdLength = 60;
 
 /** The column of a bot in the table. */
-interface Column extends Omit<ListedBot, 'namesLanguage' | 'authors'> {
+interface Column extends ListedBot {
   readonly trustChanges: readonly TrustChange[];
 }
 
@@ -81,7 +78,7 @@ interface ComparePageProps {
 }
 
 function ComparePage({ columns, missing, isCut, near }: ComparePageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const count = columns.length;
   const title = count < 2 ? text('compare.title') : text('compare.heading', { count });
   const head = (
@@ -117,7 +114,7 @@ function ComparePage({ columns, missing, isCut, near }: ComparePageProps): VNode
 
 /** Adds a bot to the comparison by its name. */
 function AnotherBot({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   return (
     <form class="narrow" action={href('/compare')}>
       {columns.map(({ bot: { id } }) => (
@@ -147,9 +144,8 @@ interface ComparedRow {
 
 /** The rows that differ between bots; those that are the same for all are folded below. */
 function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
-  const { t } = useLanguage();
-  const facts = useFacts(columns).filter(({ cells }) => cells.some(({ value }) => value !== ''));
-  const permissions = usePermissions(columns);
+  const { t } = usePage();
+  const { facts, harm, permissions } = useRows(columns);
   const same = [...facts, ...permissions].filter((row) => !differs(row));
   return (
     <>
@@ -161,7 +157,7 @@ function Comparison({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
         </colgroup>
         <Head columns={columns} />
         <Rows title={t('compare.differs')} rows={facts.filter(differs)} />
-        <Rows title={t('permissions.harmful')} rows={useHarm(columns).filter(differs)} />
+        <Rows title={t('permissions.harmful')} rows={harm.filter(differs)} />
         <Rows title={t('compare.permissions')} rows={permissions.filter(differs)} />
       </table>
       {same.length > 0 && (
@@ -185,7 +181,7 @@ function differs({ cells }: ComparedRow): boolean {
 }
 
 function Head({ columns }: Pick<ComparePageProps, 'columns'>): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <thead role="rowgroup">
       <tr role="row">
@@ -249,30 +245,41 @@ function Rows({ title, rows }: RowsProps): VNode | null {
   );
 }
 
-/** Returns the rows about bots, except for permissions. Only for components. */
-function useFacts(columns: readonly Column[]): ComparedRow[] {
-  const language = useLanguage();
-  const { t, day, list, categoryName, languageName } = language;
+/** The rows of the table: about bots, about the harm that they can do, and one for each permission but Administrator. */
+type TableRows = Readonly<Record<'facts' | 'harm' | 'permissions', readonly ComparedRow[]>>;
+
+/** Returns the rows; a fact that is unknown for all bots is left out. Only for components. */
+function useRows(columns: readonly Column[]): TableRows {
+  const context = usePage();
+  const { t, text, day, list, categoryName, languageName } = context;
   const locales = columns.flatMap(({ bot }) => Object.keys(bot.contents));
-  const row = (name: ComponentChildren, toCell: (column: Column) => Cell): ComparedRow => ({
+  const notStated: Cell = { value: '', content: <span class="muted">{t('compare.notStated')}</span> };
+  const toMark = (value: boolean): Cell => ({
+    value,
+    content: (
+      <>
+        <span aria-hidden="true">{value ? '✓' : '–'}</span>
+        <span class="out-of-sight">{t(value ? 'compare.yes' : 'compare.no')}</span>
+      </>
+    ),
+  });
+  const row = (name: ComponentChildren, toCell: (column: Column, i: number) => Cell): ComparedRow => ({
     name,
     cells: columns.map(toCell),
   });
-  return [
+  const facts = [
     row(t('permission.administrator'), ({ bot }) => {
-      const { permissions, fullControl = false } = readInvite(bot.invite) ?? {};
-      if (typeof permissions !== 'object' && !isCommandsOnly(bot.invite)) return notStated;
-      if (!fullControl) return toMarkCell(false);
-      const content = <span class="warning">{t('card.fullControl')}</span>;
-      return { value: true, content, isAlarm: true };
+      if (!isStated(bot.invite)) return notStated;
+      if (readInvite(bot.invite)?.fullControl !== true) return toMark(false);
+      return { value: true, content: <span class="warning">{t('card.fullControl')}</span>, isAlarm: true };
     }),
     row(t('bot.serverCount'), (column) => ({ value: column.count ?? '', content: useServerCount(column) })),
     row(t('bot.lastReport'), ({ reportedAt }) => {
-      const content = formatNoCount(reportedAt && Date.now() - reportedAt, language);
+      const content = formatNoCount(reportedAt && Date.now() - reportedAt, context);
       return { value: content === false ? '' : reportedAt, content };
     }),
     row(t('bot.category'), ({ bot }) => toTextCell(categoryName(bot.category))),
-    row(t('card.openSource'), ({ bot }) => toMarkCell(toSourceAddress(bot.codehost) !== null)),
+    row(t('card.openSource'), ({ bot }) => toMark(toSourceAddress(bot.codehost) !== null)),
     row(t('bot.language'), ({ bot }) =>
       toTextCell(list.format(Object.keys(bot.contents).map((locale) => languageName(locale, locales)))),
     ),
@@ -291,68 +298,39 @@ function useFacts(columns: readonly Column[]): ComparedRow[] {
     })),
     row(t('bot.created'), ({ bot }) => toTextCell(day(bot.created))),
   ];
-}
-
-/** Returns the rows of the label with the permissions that can do harm. Only for components. */
-function useHarm(columns: readonly Column[]): ComparedRow[] {
-  const { t, text } = useLanguage();
   const labels = columns.map(({ bot }) => listLabelRows(bot.invite, text));
-  const everything: Cell = { value: 'all', content: <span class="harm">{t('compare.all')}</span> };
-  return (['members', 'server', 'messages'] as const).map((subject) => ({
-    name: t(`permissions.to.${subject}`),
-    cells: labels.map((rows): Cell => {
+  const harm = (['members', 'server', 'messages'] as const).map((subject) =>
+    row(t(`permissions.to.${subject}`), (_, i) => {
+      const rows = labels[i] ?? [];
       const [only] = rows;
       if (only?.word === 'compare.notStated') return notStated;
-      if (only?.word === 'permissions.everything') return everything;
+      if (only?.word === 'permissions.everything')
+        return { value: 'all', content: <span class="harm">{t('compare.all')}</span> };
       const harmful = rows.find(({ word }) => word === `permissions.${subject}`)?.harmful ?? [];
       if (harmful.length === 0) return toTextCell(text('permissions.none'));
       return { value: harmful.join(), content: <span class="harm">{harmful.join(', ')}</span> };
     }),
-  }));
-}
-
-/** Returns a row for each permission that any bot asks for, except Administrator. Only for components. */
-function usePermissions(columns: readonly Column[]): ComparedRow[] {
-  const { t } = useLanguage();
-  const invites = columns.map(({ bot }) => bot.invite);
-  const isStated = invites.map((invite) => {
-    return isCommandsOnly(invite) || typeof readInvite(invite)?.permissions === 'object';
-  });
-  return alignPermissions(invites)
-    .filter(({ name }) => name !== 'administrator')
-    .map(({ name, asked }) => ({
-      name: t(`permission.${name}`),
-      cells: asked.map((isOn, i) => (isOn || isStated[i] ? toMarkCell(isOn) : notStated)),
-    }));
-}
-
-/** Whether an invite link only adds commands, which need no permissions. */
-function isCommandsOnly(invite: string): boolean {
-  return readInvite(invite)?.joins === false;
-}
-
-function toTextCell(text: string): Cell {
-  return { value: text, content: text };
-}
-
-/** Returns a cell with a sign, and a word for screen readers. */
-function toMarkCell(isOn: boolean): Cell {
-  return { value: isOn, content: <Mark isOn={isOn} /> };
-}
-
-function Mark({ isOn }: { readonly isOn: boolean }): VNode {
-  const { t } = useLanguage();
-  return (
-    <>
-      <span aria-hidden="true">{isOn ? '✓' : '–'}</span>
-      <span class="out-of-sight">{t(isOn ? 'compare.yes' : 'compare.no')}</span>
-    </>
   );
+  const permissions = alignPermissions(columns.map(({ bot }) => bot.invite))
+    .filter(({ name }) => name !== 'administrator')
+    .map(({ name, asked }) =>
+      row(t(`permission.${name}`), ({ bot }, i) =>
+        asked[i] || isStated(bot.invite) ? toMark(asked[i] === true) : notStated,
+      ),
+    );
+  return {
+    facts: facts.filter(({ cells }) => cells.some(({ value }) => value !== '')),
+    harm,
+    permissions,
+  };
 }
 
-function NotStated(): VNode {
-  const { t } = useLanguage();
-  return <span class="muted">{t('compare.notStated')}</span>;
+/** Whether an invite link states its permissions, or needs none because it only adds commands. */
+function isStated(invite: string): boolean {
+  const { joins, permissions } = readInvite(invite) ?? {};
+  return joins === false || typeof permissions === 'object';
 }
 
-const notStated: Cell = { value: '', content: <NotStated /> };
+function toTextCell(content: string): Cell {
+  return { value: content, content };
+}

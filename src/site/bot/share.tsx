@@ -15,7 +15,7 @@ import { formatReview, type NamedReview, readBotTrust } from '../changes/trust.t
 import type { ListedBot } from '../front/card.tsx';
 import { toPathInLanguage } from '../page/addresses.ts';
 import { CopyField } from '../page/elements.tsx';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 
 /**
  * Adds `/bots/:id/card.png`, the picture of a bot in previews of links, and `/bots/:id/badge.svg`, a badge for the
@@ -116,8 +116,7 @@ interface ShareCodesProps extends Pick<ListedBot, 'bot' | 'locale'> {
 
 /** The bot's address, and code that shows its badge on other sites, to copy. */
 export function ShareCodes({ bot, locale, name }: ShareCodesProps): VNode {
-  const { t } = useLanguage();
-  const { site } = useVisit();
+  const { site, t } = usePage();
   const page = toPathInLanguage(`${site.baseUrl}/bots/${bot.id}`, locale, findDefaultLocale(bot));
   const badge = site.baseUrl + toBadgePath(bot.id);
   const codes = {

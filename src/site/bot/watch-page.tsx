@@ -8,10 +8,9 @@ import { TrustChangeText } from '../changes/trust.tsx';
 import { BotLine, BotName } from '../front/card.tsx';
 import { toComparePath, toWatchPath, watchFeedPath, watchPath, withParameter } from '../page/addresses.ts';
 import { Avatar, FollowLinks, NameLink } from '../page/elements.tsx';
-import { PageLinks, type PageLinksProps, pickPage } from '../page/paging.tsx';
 import type { AddPage } from '../page/html-response.ts';
-import { Layout } from '../page/layout.tsx';
-import { type PageParts, useLanguage } from '../page/page-context.tsx';
+import { Layout, PageLinks, type PageLinksProps, pickPage } from '../page/layout.tsx';
+import { type PageParts, usePage } from '../page/page-context.tsx';
 import { PermissionSigns } from '../page/permissions.tsx';
 import { findNamedBots, type NamedBots } from './named-bots.ts';
 import type { ReadWatched, WatchedBot } from './watched-bots.ts';
@@ -67,19 +66,18 @@ interface WatchPageProps extends Omit<PageLinksProps, 'pathOf'> {
 }
 
 function WatchPage({ ids, shown, isCut, lost, open, unread, page, pages }: WatchPageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const lines = open.map(({ line }) => line).join('\n');
   const compared = shown.filter(({ indexed }) => indexed).map(({ id }) => id);
   const pathOf = (number: number): string => href(withParameter(toWatchPath(ids), 'page', String(number)));
-  const head = (
+  const lead = (
     <>
-      <h1>{t('watch.title')}</h1>
       <p class="whole">{t('watch.introduction')}</p>
       {ids.length > 0 && <FollowLinks path={toWatchPath(ids, watchFeedPath)} />}
     </>
   );
   return (
-    <Layout title={text('watch.title')} head={head} isUnlisted>
+    <Layout title={text('watch.title')} lead={lead} isUnlisted>
       <div class="stack">
         {lost.length > 0 && (
           <p class="notice">
@@ -144,7 +142,7 @@ function WatchPage({ ids, shown, isCut, lost, open, unread, page, pages }: Watch
 
 function Row(watched: WatchedBot & Pick<WatchPageProps, 'ids'>): VNode {
   const { id, ids, indexed, name, category, count, warnings, isRead } = watched;
-  const { t, href, wanted } = useLanguage();
+  const { t, href, wanted } = usePage();
   const bot = indexed && parseListElement(indexed);
   const { cachedImages, nsfw = false } = bot ?? {};
   const locale = indexed && chooseLocale(indexed.facts.locales, wanted);

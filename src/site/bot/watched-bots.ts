@@ -14,7 +14,7 @@ import {
   type Warning,
 } from '../changes/trust.tsx';
 import type { PageParts } from '../page/page-context.tsx';
-import { readRemovedData, type RemovedAt } from './removed-bot-page.tsx';
+import { readRemovedData, type RemovedAt } from './removed-bots.ts';
 
 /** A bot that somebody watches: listed, removed, or blocked. */
 export interface WatchedBot {

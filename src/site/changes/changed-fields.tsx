@@ -11,7 +11,7 @@ import {
 import { parseUrl } from '../../lib/network.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
-import { useLanguage } from '../page/page-context.tsx';
+import { usePage } from '../page/page-context.tsx';
 import { Fact } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { namePermissions } from '../page/permissions.tsx';
@@ -79,7 +79,7 @@ export interface ChangedFieldsProps extends Partial<Pick<BotChange, 'hasOtherCom
 
 /** The permissions that a bot newly asks for or no longer asks for, then the fields word by word. */
 export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFieldsProps): VNode {
-  const { t, languageName, categoryName } = useLanguage();
+  const { t, languageName, categoryName } = usePage();
   const namesLanguage = pages.length > 1 || pages.some(({ state }) => state !== 'edited');
   return (
     <>
@@ -91,20 +91,19 @@ export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFields
           {namesLanguage && <h3>{languageName(locale)}</h3>}
           {fields.length === 0 && state !== 'edited' && <p>{t(`changes.${state}`)}</p>}
           <dl class="changes">
-            {fields.map(
-              (field) =>
-                (state !== 'added' || field.after !== '') && (
-                  <Fact key={field.name} name={<FieldName name={field.name} />}>
-                    {state === 'added' ? (
-                      <div class="typed">
-                        {field.name === 'category' ? categoryName(field.after) : field.after}
-                      </div>
-                    ) : (
-                      <ChangedWords {...field} />
-                    )}
-                  </Fact>
-                ),
-            )}
+            {fields
+              .filter(({ after }) => state !== 'added' || after !== '')
+              .map((field) => (
+                <Fact key={field.name} name={<FieldName name={field.name} />}>
+                  {state === 'added' ? (
+                    <div class="typed">
+                      {field.name === 'category' ? categoryName(field.after) : field.after}
+                    </div>
+                  ) : (
+                    <ChangedWords {...field} />
+                  )}
+                </Fact>
+              ))}
           </dl>
         </div>
       ))}
@@ -118,7 +117,7 @@ export function ChangedFields({ pages, invite, hasOtherCommands }: ChangedFields
 }
 
 function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNode | null {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const permissions = (['added', 'removed'] as const).flatMap((change) =>
     namePermissions(invite[change], text).map((named) => ({ ...named, added: change === 'added' })),
   );
@@ -139,7 +138,7 @@ function ChangedPermissions({ invite }: Pick<ChangedFieldsProps, 'invite'>): VNo
 
 /** The words of a value that change; folded for a page. */
 function ChangedWords({ name, before, after, words }: ShownField): VNode {
-  const { t, categoryName } = useLanguage();
+  const { t, categoryName } = usePage();
   const toShown = (value: string): string => (name === 'category' ? categoryName(value) : value);
   if (before === '' && after === '') return <>{t('changes.edited')}</>;
   const removed = { value: toShown(before), removed: true, added: false };
@@ -167,7 +166,7 @@ function Changed(props: {
   readonly isHarmful?: boolean;
 }): VNode {
   const { added, value, isHarmful = false } = props;
-  const { t } = useLanguage();
+  const { t } = usePage();
   const Mark = added ? 'ins' : 'del';
   return (
     <>
@@ -204,7 +203,7 @@ const unchangedMiddle = /^(.{200})(?:.{100,})(.{200})$/su;
 
 /** The label of a form's field, or a key of the front matter. */
 export function FieldName({ name }: { readonly name: string }): VNode {
-  const label = formatFieldName(name, useLanguage().text);
+  const label = formatFieldName(name, usePage().text);
   return label === name ? <code>{name}</code> : <>{label}</>;
 }
 

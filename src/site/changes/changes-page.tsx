@@ -1,13 +1,12 @@
 import type { VNode } from 'preact';
-import type { CommitAuthor } from '../../bot/commit-message.ts';
 import { type Locale, chooseLocale } from '../../bot/locale.ts';
 import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { parseListElement, type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { parseQuery } from '../../http/request.ts';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 import { feedsPath, toFeedPath, toChangesPath, toPathInLanguage } from '../page/addresses.ts';
-import { Breadcrumb, ActionLink, LinkItem, NameLink, nameAccount } from '../page/elements.tsx';
+import { Breadcrumb, ActionLink, LinkItem, nameAccount } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
@@ -48,8 +47,7 @@ interface ChangesPageProps extends ShownChanges {
 /** The changes of a bot, with their authors and times. */
 function ChangesPage(props: ChangesPageProps): VNode {
   const { bot, name, authors, changes, next, isComplete } = props;
-  const { site } = useVisit();
-  const { t, text, href, locale } = useLanguage();
+  const { site, t, text, href, locale } = usePage();
   const { id, facts } = bot;
   const title = text('changes.of', { name: withoutBidiControls(name) });
   const meta = {
@@ -67,11 +65,7 @@ function ChangesPage(props: ChangesPageProps): VNode {
       category={facts.category}
       head={
         <>
-          <Breadcrumb category={facts.category}>
-            <li>
-              <NameLink path={`/bots/${id}`} name={name} />
-            </li>
-          </Breadcrumb>
+          <Breadcrumb category={facts.category} bot={{ path: `/bots/${id}`, name }} />
           <h1>{t('changes.title')}</h1>
         </>
       }
@@ -106,17 +100,24 @@ function Change({
   change,
   authors,
 }: Pick<ChangesPageProps, 'authors'> & { readonly change: ShownChanges['changes'][number] }): VNode {
-  const { site } = useVisit();
-  const { t, minute, daysAgo } = useLanguage();
+  const { site, t, minute, daysAgo } = usePage();
   const { commit, time, by, isNewBot } = change;
   const address = site.repository?.commit(commit);
+  const author =
+    by.kind === 'person' ? (
+      <bdi>{withoutBidiControls(by.name)}</bdi>
+    ) : by.kind === 'api' ? (
+      t('changes.api')
+    ) : (
+      t('changes.proposal', { account: nameAccount(authors, by.account) })
+    );
   return (
     <section class="panel stack" id={commit} aria-labelledby={`at-${commit}`}>
       <h2 id={`at-${commit}`}>
         <time dateTime={new Date(time).toISOString()}>{minute(time)}</time>
       </h2>
       <p class="muted">
-        <Author {...{ by, authors }} /> · {daysAgo(time, Date.now())}
+        {author} · {daysAgo(time, Date.now())}
         {address && (
           <>
             {' · '}
@@ -126,17 +127,5 @@ function Change({
       </p>
       {isNewBot ? <p>{t('changes.listed')}</p> : <ChangedFields {...change} />}
     </section>
-  );
-}
-
-function Author({ by, authors }: Pick<ChangesPageProps, 'authors'> & { readonly by: CommitAuthor }): VNode {
-  const { t } = useLanguage();
-  if (by.kind === 'person') return <bdi>{withoutBidiControls(by.name)}</bdi>;
-  return (
-    <>
-      {by.kind === 'api'
-        ? t('changes.api')
-        : t('changes.proposal', { account: nameAccount(authors, by.account) })}
-    </>
   );
 }

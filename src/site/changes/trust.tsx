@@ -13,7 +13,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
 import { nameAccount } from '../page/elements.tsx';
-import { useLanguage, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 
 /** The facts about the trust in a bot: recent changes with the names of accounts, and the last review. */
 interface BotTrust {
@@ -88,9 +88,9 @@ export function toMessage(warning: Warning, { text, day }: Messages) {
 
 /** A change that matters for the trust in a bot, as a sentence with its date. */
 export function TrustChangeText({ change }: { readonly change: Warning }): VNode {
-  const language = useLanguage();
+  const context = usePage();
   const isLoud = ['administrator', 'bot', 'gone', 'blocked'].includes(toWarningKind(change));
-  const sentence = language.t(...toMessage(change, language));
+  const sentence = context.t(...toMessage(change, context));
   return isLoud ? <strong class="warning">{sentence}</strong> : <>{sentence}</>;
 }
 
@@ -162,6 +162,7 @@ const trustKinds = ['permission', 'bot', 'author', 'nsfw', 'source'] as const;
 /** Returns the facts of a bot that matter for trust, as `<kind> <value>`; undefined without a main page. */
 function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined {
   const { invite, authors: named, nsfw, codehost } = readMainData(files);
+  const { owner, repo } = (codehost ?? {}) as Partial<Record<string, unknown>>;
   const authors = Array.isArray(named) ? named.filter((author) => typeof author === 'string') : [];
   if (typeof invite !== 'string') return undefined;
   const { groups, unknownBits } = comparePermissions(invite, '');
@@ -171,13 +172,8 @@ function listFacts(files: readonly PageFile[]): ReadonlySet<string> | undefined 
     `bot ${toInviteKey(invite)}`,
     ...authors.map((author) => `author ${author}`),
     ...(nsfw === true ? ['nsfw '] : []),
-    ...(namesSource(codehost) ? [] : ['source ']),
+    ...([owner, repo].every((part) => typeof part === 'string') ? [] : ['source ']),
   ]);
-}
-
-function namesSource(codehost: unknown): boolean {
-  const { owner, repo } = (codehost ?? {}) as Partial<Record<string, unknown>>;
-  return typeof owner === 'string' && typeof repo === 'string';
 }
 
 /** The review of a page that was accepted. Times are in milliseconds since the epoch. */

@@ -88,15 +88,14 @@ export async function listAttention(
   now: number = Date.now(),
 ): Promise<Attention> {
   const { bots } = store;
-  const faults = store.faults();
   const groups = kinds.map((kind) => ({ kind, total: 0, items: [] as AttentionItem[] }));
   const add = (item: AttentionItem): void => {
     const group = groups[kinds.indexOf(item.kind)];
     if (group !== undefined && ++group.total <= maxItems) group.items.push(item);
   };
-  for (const [i, fault] of faults.entries()) {
+  for (const fault of store.faults().filter(isFirstOfFile)) {
     const id = parseFilePath(fault.path)?.id;
-    if (fault.path !== faults[i - 1]?.path) add(toFaultItem(fault, id && bots.get(id)));
+    add(toFaultItem(fault, id && bots.get(id)));
   }
   // Key: the name or the invite.
   const oldest = new Map<string, BotId>();
@@ -118,11 +117,9 @@ export async function listAttention(
       for (const key of keys) if (!oldest.has(key)) oldest.set(key, id);
       return first;
     });
-    if (name !== undefined || link !== undefined) {
-      const same = link === undefined ? 'name' : name === undefined ? 'invite' : 'both';
-      const others = [...new Set([name, link])].filter((other) => other !== undefined);
-      addBot('near-duplicate', { same, others: others.join(', ') });
-    }
+    const same = link === undefined ? 'name' : name === undefined ? 'invite' : 'both';
+    const others = [...new Set([name, link])].filter((other) => other !== undefined);
+    if (others.length > 0) addBot('near-duplicate', { same, others: others.join(', ') });
     const reportedAt = state.reportedAt(id);
     if (reportedAt === undefined) return;
     const days = Math.floor((now - reportedAt) / msPerDay);
@@ -146,28 +143,26 @@ export type ListOwn = (
 
 interface OwnSources extends Pick<AttentionSources, 'images' | 'state'> {
   readonly store: Pick<Catalogue['store'], 'faultsOf'>;
-  /** Returns when a file of the catalogue was last changed, by path. */
-  readonly modifiedAt: (path: string) => number;
 }
 
-/** Lists problems as `ListOwn` says. */
-export async function listOwnAttention(
-  { store, images, state, modifiedAt }: OwnSources,
-  ...[bots, countedAt = (id) => state.reportedAt(id)]: Parameters<ListOwn>
-): Promise<OwnItem[]> {
-  const items: OwnItem[] = [];
-  await forEachInSlices(bots.slice(0, maxItems), (bot) => {
-    for (const [i, fault] of store.faultsOf(bot.id).entries()) {
-      if (fault.path === store.faultsOf(bot.id)[i - 1]?.path) continue;
-      const item = toFaultItem(fault, bot);
-      items.push({ ...item, values: { ...item.values, since: modifiedAt(fault.path) } });
-    }
-    items.push(...listFailures(bot, images));
-    const at = countedAt(bot.id) ?? Infinity;
-    const days = Math.floor((Date.now() - at) / msPerDay);
-    if (days >= 7) items.push(toItem(bot, 'no-count', { days, since: at + 7 * msPerDay }));
-  });
-  return items;
+/** Returns a function that lists the problems owners can fix in their bots. @param root the folder of the catalogue */
+export function createOwnAttention({ store, images, state }: OwnSources, root: string): ListOwn {
+  const modifiedAt = (path: string): number =>
+    statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+  return async (bots, countedAt = (id) => state.reportedAt(id)) => {
+    const items: OwnItem[] = [];
+    await forEachInSlices(bots.slice(0, maxItems), (bot) => {
+      for (const fault of store.faultsOf(bot.id).filter(isFirstOfFile)) {
+        const item = toFaultItem(fault, bot);
+        items.push({ ...item, values: { ...item.values, since: modifiedAt(fault.path) } });
+      }
+      items.push(...listFailures(bot, images));
+      const at = countedAt(bot.id) ?? Infinity;
+      const days = Math.floor((Date.now() - at) / msPerDay);
+      if (days >= 7) items.push(toItem(bot, 'no-count', { days, since: at + 7 * msPerDay }));
+    });
+    return items;
+  };
 }
 
 /** Returns the values of an item's text, `attention.<kind>.text`. */
@@ -188,6 +183,11 @@ export function toMessageValues(
 /** Maximum number of items per kind. */
 const maxItems = 500;
 
+/** Whether no fault before this one is in the same file. */
+function isFirstOfFile({ path }: Fault, i: number, faults: readonly Fault[]): boolean {
+  return path !== faults[i - 1]?.path;
+}
+
 /** Returns the item of a file with errors, with the form that fixes it if the page is served. */
 function toFaultItem({ path, message }: Fault, bot: IndexedBot | undefined): OwnItem {
   const place = parseFilePath(path);
@@ -201,17 +201,18 @@ function toItem<K>({ id, facts }: IndexedBot, kind: K, values: AttentionValues):
   return { kind, bot: id, name: facts.name, fixPath: editPath(id), values };
 }
 
-/** Yields the images of a bot that fail. */
-function* listFailures(bot: IndexedBot, images: AttentionSources['images']): Generator<OwnItem> {
-  if (images === null) return;
+/** Lists the images of a bot that fail. */
+function listFailures(bot: IndexedBot, images: AttentionSources['images']): OwnItem[] {
+  if (images === null) return [];
   const { avatar, cover, preview } = parseListElement(bot).images;
   const named = { avatar: [avatar], cover: [cover], preview, page: listPageImages(bot) };
-  for (const [key, urls] of Object.entries(named))
-    for (const url of urls) {
+  return Object.entries(named).flatMap(([key, urls]) =>
+    urls.flatMap((url) => {
       const failure = images.failureOf(url ?? '');
-      if (url !== null && failure)
-        yield toItem(bot, 'image-failed', { key, url, since: failure.since, message: failure.message });
-    }
+      if (url === null || failure === undefined) return [];
+      return toItem(bot, 'image-failed', { key, url, since: failure.since, message: failure.message });
+    }),
+  );
 }
 
 /** Returns the last time at which the count rose to more than ten times that of the day before, or fell to less than a tenth. */
@@ -233,13 +234,6 @@ const jumpDays = 30;
 interface AttentionParts extends AttentionSources {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
-}
-
-/** Returns a function that lists the problems owners can fix in their bots. @param root the folder of the catalogue */
-export function createOwnAttention(parts: Omit<OwnSources, 'modifiedAt'>, root: string): ListOwn {
-  const modifiedAt = (path: string): number =>
-    statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-  return async (...what) => await listOwnAttention({ ...parts, modifiedAt }, ...what);
 }
 
 /** Lists the problems of the catalogue. The list is incomplete if Git cannot be read. */

@@ -66,9 +66,7 @@ export function addDiscoverRoutes(
   router.get('/.well-known/security.txt', async (ctx) => {
     if (securityContact === null)
       throw new ProblemError('not-found', 'the operator has not configured a contact for security');
-    const expires = computeSecurityExpiry(Date.now());
-    const current = (): boolean => computeSecurityExpiry(Date.now()) === expires;
-    await send(ctx, { ...createSecurityFile(baseUrl, securityContact, expires), current });
+    await send(ctx, createSecurityFile(baseUrl, securityContact));
   });
 }
 
@@ -165,23 +163,19 @@ function openSearchFile(baseUrl: string, { locale, text }: Messages, settings: C
 }
 
 /**
- * Creates security.txt (RFC 9116), for the top of the host, where it is requested.
+ * Creates security.txt (RFC 9116), for the top of the host, where it is requested. It expires at the start of a month,
+ * half a year ahead, so that the file changes once a month.
  * @param contact a URI
- * @param expires milliseconds since the epoch
  */
-function createSecurityFile(baseUrl: string, contact: string, expires: number): Document {
+function createSecurityFile(baseUrl: string, contact: string): Document {
+  const now = new Date();
+  const expires = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 6, 1));
   return createTextFile([
     `Contact: ${contact}`,
-    `Expires: ${new Date(expires).toISOString()}`,
+    `Expires: ${expires.toISOString()}`,
     `Preferred-Languages: en`,
     `Canonical: ${originOf(baseUrl)}/.well-known/security.txt`,
   ]);
-}
-
-/** Returns when a security.txt of `now` expires: the start of a month, half a year ahead, so that the file changes once a month. */
-function computeSecurityExpiry(now: number): number {
-  const date = new Date(now);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 6, 1);
 }
 
 function createTextFile(lines: readonly string[]): Document {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { CatalogueSizes } from '../../catalogue/lists/lists.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { listLinkedCollections, showCollection } from '../front/collections.ts';
+import { listLinkedCollections, showCollection } from '../front/collections.tsx';
 import { feedsPath, sitePaths, toFeedPath, toPathInLanguage } from '../page/addresses.ts';
 import { findExample } from '../page/docs-page.tsx';
 import { CopyField, listNamedAuthors } from '../page/elements.tsx';
@@ -9,7 +9,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import { createOwnMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
 
 /** A label and a path. */
 type NamedFeed = readonly [string, string];
@@ -48,11 +48,10 @@ interface FeedsPageProps {
 
 /** Explains feeds, and lists addresses to copy into a feed reader. */
 function FeedsPage({ sizes, examples }: FeedsPageProps): VNode {
-  const language = useLanguage();
-  const { site } = useVisit();
-  const { t, text, locale, categories, categoryName } = language;
+  const context = usePage();
+  const { site, t, text, locale, categories, categoryName } = context;
   const [title, description] = [text('feeds.title'), text('feeds.text')];
-  const meta = createOwnMeta(site.canonicalUrl + feedsPath, language, { title, description });
+  const meta = createOwnMeta(site.canonicalUrl + feedsPath, context, { title, description });
   const feeds = categories
     .filter((category) => sizes.categories.has(category))
     .map((category): NamedFeed => [
@@ -68,16 +67,7 @@ function FeedsPage({ sizes, examples }: FeedsPageProps): VNode {
     />
   );
   return (
-    <Layout
-      meta={meta}
-      script="copyScript"
-      head={
-        <>
-          <h1>{title}</h1>
-          <p class="whole">{description}</p>
-        </>
-      }
-    >
+    <Layout meta={meta} script="copyScript" lead={<p class="whole">{description}</p>}>
       <div class="narrow stack">
         {toField([text('feed.newBots'), sitePaths.newBots])}
         {feeds.map(toField)}

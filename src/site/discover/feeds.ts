@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { formatIsoTime, msPerDay } from '../../bot/clock.ts';
+import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
 import { maskTokens } from '../../bot/token.ts';
 import { type BotChange, readBotChanges, ensureComplete } from '../../catalogue/changes/bot-changes.ts';
@@ -13,7 +14,7 @@ import { parseQuery, readIds, refuseIds } from '../../http/request.ts';
 import type { ReadWatched, WatchedBot, WatchWarning } from '../bot/watched-bots.ts';
 import { formatFieldName, toShownPages } from '../changes/changed-fields.tsx';
 import { toMessage } from '../changes/trust.tsx';
-import { findCollection, findListedBots, showCollection } from '../front/collections.ts';
+import { findCollection, findListedBots, showCollection } from '../front/collections.tsx';
 import { parseCategory, sorts } from '../front/front-query.ts';
 import type { PageLanguage } from '../language/languages.ts';
 import {
@@ -79,14 +80,14 @@ export function addFeedRoutes(router: Router, options: FeedsOptions): void {
   });
   router.get(toFeedPath('author', ':id'), async (ctx) => {
     const { id: author } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
-    const [named] = listNamedAuthors(authors, [author]);
-    const title = site.languages.inAddress(ctx).text('feed.byAuthor', { author: named?.name ?? author });
+    const name = nameAccount(authors, author);
+    const title = site.languages.inAddress(ctx).text('feed.byAuthor', { author: name });
     const paths = { path: toFeedPath('author', author), page: toAuthorPath(author) };
     await sendNewest(ctx, { title, ...paths }, { author });
   });
   router.get(toAttentionPath(':id'), async (ctx) => {
     const author = await findKnownAuthor(authors, ctx.params['id'] ?? '');
-    const name = listNamedAuthors(authors, [author.id])[0]?.name ?? author.id;
+    const name = nameAccount(authors, author.id);
     const title = site.languages.inAddress(ctx).text('feed.attention', { author: name });
     const text = { title, path: toAttentionPath(author.id), page: toAuthorPath(author.id) };
     ctx.set('X-Robots-Tag', 'noindex');
@@ -162,7 +163,7 @@ type CommonOptions = Omit<FeedOptions, 'authors' | 'bots'>;
 /** Creates an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
 export function makeFeed({ bots, ...options }: FeedOptions): WholeDocument {
   const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
-  const entries = bots.map((bot) => formatEntry(bot, options));
+  const entries = bots.map((bot) => formatBot(bot, options));
   return formatFeed(options, updated, entries);
 }
 
@@ -194,7 +195,7 @@ function formatFeed(
 
 const feedType = 'application/atom+xml';
 
-function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<FeedOptions, 'bots'>): Xml {
+function formatBot(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<FeedOptions, 'bots'>): Xml {
   const bot = parseListElement(indexed);
   const locale = findDefaultLocale(bot);
   const { name = '', description = '' } = bot.contents[locale] ?? {};
@@ -203,17 +204,12 @@ function formatEntry(indexed: IndexedBot, { authors, baseUrl, messages }: Omit<F
     formatPerson(author.name, baseUrl + author.path),
   );
   const all = formatPerson(messages.text('bot.authors', { count: bot.authors.length }));
-  return formatElement(
-    'entry',
-    { 'xml:lang': locale },
+  return formatEntry(
     // Another list has another time of creation.
-    formatTextElement('id', `urn:botshelf:bot:${indexed.id}:${bot.created}`),
-    formatTextElement('title', withoutBidiControls(name)),
+    { id: `bot:${indexed.id}:${bot.created}`, title: name, time: bot.edited, address, locale },
     formatTextElement('summary', withoutBidiControls(description)),
     ...(named.length < bot.authors.length ? [...named, all] : named),
     formatTextElement('published', formatIsoTime(bot.created)),
-    formatTextElement('updated', formatIsoTime(bot.edited)),
-    formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
     formatElement('category', { term: bot.category, label: messages.categoryName(bot.category) }),
   );
 }
@@ -252,7 +248,7 @@ function formatChange(
       : by.kind === 'api'
         ? text('changes.api')
         : nameAccount(authors, by.account);
-  return formatNews(
+  return formatEntry(
     { id: `change:${commit}:${id}`, title: `${facts.name}: ${title}`, time, address },
     ...(summary.length > 0 ? [formatTextElement('summary', summary.join('\n'))] : []),
     formatPerson(withoutBidiControls(author)),
@@ -271,7 +267,7 @@ function formatAttention(item: OwnItem, { baseUrl, messages }: CommonOptions): X
   // A problem that returns later gets another id. A restart may change the time by an hour.
   const week = Math.floor(Number(since) / msPerWeek);
   const subject = hash('sha1', `${key} ${url}${path} ${week}`);
-  return formatNews(
+  return formatEntry(
     {
       id: `attention:${bot}:${kind}:${subject}`,
       title: `${name}: ${text}`,
@@ -291,10 +287,10 @@ function formatWatched({ bot, warning }: WatchEntry, { baseUrl, messages }: Comm
   const { commit, time } = warning;
   const path = commit === undefined ? `/bots/${id}` : `${toChangesPath(id)}#${commit}`;
   const title = `${name}: ${messages.text(...toMessage(warning, messages))}`;
-  return formatNews({ id: `watch:${id}:${warning.id}`, title, time, address: baseUrl + path });
+  return formatEntry({ id: `watch:${id}:${warning.id}`, title, time, address: baseUrl + path });
 }
 
-interface News {
+interface FeedEntry {
   /** Unique in all feeds. */
   readonly id: string;
   readonly title: string;
@@ -302,13 +298,15 @@ interface News {
   readonly time: number;
   /** The address of the page that tells more. */
   readonly address: string;
+  /** The language of its texts, if it is not that of the feed. */
+  readonly locale?: Locale;
 }
 
-/** Creates an entry about something that happened. */
-function formatNews({ id, title, time, address }: News, ...others: readonly Xml[]): Xml {
+/** Creates an entry about a bot or something that happened. */
+function formatEntry({ id, title, time, address, locale }: FeedEntry, ...others: readonly Xml[]): Xml {
   return formatElement(
     'entry',
-    {},
+    locale === undefined ? {} : { 'xml:lang': locale },
     formatTextElement('id', `urn:botshelf:${id}`),
     formatTextElement('title', maskTokens(withoutBidiControls(title))),
     ...others,

@@ -7,28 +7,28 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import type { PageMeta } from '../page/head.tsx';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout } from '../page/layout.tsx';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { Cards, type ListedBot, showIn, toKey } from './card.tsx';
+import { usePage, type PageParts } from '../page/page-context.tsx';
+import { Cards, type ListedBot, showIn, toKey, toListed } from './card.tsx';
 import type { FrontLists } from './front-list.ts';
-import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, noQuery } from './front-query.ts';
 import { cardsAtOnce } from './list-page.tsx';
 
 /** Adds the pages of authors. */
-export function addAuthorPage(addPage: AddPage, { site, authors }: PageParts, lists: FrontLists): void {
+export function addAuthorPage(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
+  const { site, authors } = parts;
   addPage(toAuthorPath(':id'), async (ctx) => {
     const author = await findKnownAuthor(authors, ctx.params['id'] ?? '');
     const { id, profile, locales } = author;
     const language = site.languages.of(ctx);
     const { bots } = await lists.get({ ...noQuery, filters: { author: id } }, ctx.ip);
-    const shown = showIn(findReaderLanguages(ctx, language, locales), bots);
+    const shown = showIn(language.findAmong(locales), bots);
     const described = Object.keys(profile?.description ?? {}) as Locale[];
-    const { wanted } = findReaderLanguages(ctx, language, described);
+    const { wanted } = language.findAmong(described);
     const known = [...wanted, ...findLanguages([site.settings.language], described), ...described];
     const props = { ...author, locale: known[0] };
     return {
       key: { author: id, locale: props.locale, shown: shown.map(toKey) },
-      render: async () => <AuthorPage {...props} shown={lists.toListed(shown)} />,
+      render: async () => <AuthorPage {...props} shown={toListed(parts, shown)} />,
     };
   });
 }
@@ -43,9 +43,8 @@ interface AuthorPageProps extends Author {
 /** An author and their bots. */
 function AuthorPage(props: AuthorPageProps): VNode {
   const { id, profile, bots, since, locales, locale, shown } = props;
-  const language = useLanguage();
-  const { site } = useVisit();
-  const { t, text, day, href, languageName } = language;
+  const context = usePage();
+  const { site, t, text, day, href, languageName } = context;
   const { website = null, description = {} } = profile ?? {};
   const title = profile ? withoutBidiControls(profile.name) : text('author.ofBots', { count: bots.length });
   const about = withoutBidiControls((locale && description[locale]) ?? '');
@@ -56,10 +55,10 @@ function AuthorPage(props: AuthorPageProps): VNode {
     address,
     title,
     description: about || title,
-    locale: locale ?? language.locale,
+    locale: locale ?? context.locale,
     isListed: bots.length > 0,
     feed,
-    data: profile ? [{ '@context': 'https://schema.org', '@type': 'Person', name: title, url: address }] : [],
+    data: profile ? [{ '@type': 'Person', name: title, url: address }] : [],
   };
   return (
     <Layout
@@ -82,7 +81,7 @@ function AuthorPage(props: AuthorPageProps): VNode {
           <dl class="bot-facts">
             <Fact name={t('author.since')}>{day(since)}</Fact>
             <Fact name={t('author.languages')}>
-              {language.list.format(locales.map((other) => languageName(other, locales)))}
+              {context.list.format(locales.map((other) => languageName(other, locales)))}
             </Fact>
           </dl>
         )}

@@ -1,13 +1,21 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { BotListElement } from '../../../schemas/types.ts';
+import type { BotListElement, Category } from '../../../schemas/types.ts';
 import { msPerDay } from '../../bot/clock.ts';
 import { readInvite } from '../../bot/invite.ts';
 import { chooseLocale, isIn, type Locale, directionOf } from '../../bot/locale.ts';
 import type { PageOfBots } from '../../catalogue/lists/lists.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { useLanguage } from '../page/page-context.tsx';
-import type { PageLanguage, ReaderLanguages } from '../language/languages.ts';
-import { Byline, CheckMark, type NameLinkProps, Avatar, toCategoryClass } from '../page/elements.tsx';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type PageContext, type PageParts, usePage } from '../page/page-context.tsx';
+import type { ReaderLanguages } from '../language/languages.ts';
+import {
+  Byline,
+  CheckMark,
+  type NameLinkProps,
+  Avatar,
+  type AvatarProps,
+  toCategoryClass,
+  listNamedAuthors,
+} from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { Mention } from './mentions.ts';
 
@@ -55,6 +63,21 @@ export function showIn(
   });
 }
 
+/** Returns bots with the values that their cards show. */
+export function toListed(
+  { counts, authors }: Pick<PageParts, 'counts' | 'authors'>,
+  shown: readonly ShownEntry[],
+): ListedBot[] {
+  return shown.map(({ bot, ...others }) => ({
+    ...others,
+    bot: parseListElement(bot),
+    count: counts.count(bot.id),
+    growth: counts.growth(bot.id),
+    reportedAt: counts.reportedAt(bot.id),
+    authors: listNamedAuthors(authors, bot.facts.authors),
+  }));
+}
+
 /** Returns the part of an entry for the key of a cached page: many requests for languages lead to the same one. */
 export function toKey({ bot, ...shown }: ShownEntry): object {
   return { id: bot.id, ...shown };
@@ -83,17 +106,17 @@ export interface CardsProps extends ListProps {
 
 /** A list of bots as cards. */
 export function Cards({ bots, atOnce, areRows, dividesMentions, ...others }: CardsProps): VNode {
-  const language = useLanguage();
+  const context = usePage();
   const firstMention = dividesMentions ? bots.findIndex(({ mention }) => mention !== undefined) : -1;
   const locales = bots.map(({ locale }) => locale);
-  const tags = bots.map((bot) => listTags(bot, language, locales));
+  const tags = bots.map((bot) => listTags(bot, context, locales));
   const common = findCommonTags(tags);
   return (
     <ul class={areRows ? 'cards lines' : 'cards'}>
       {bots.flatMap((bot, i) => [
         i === firstMention && (
           <li key="mentions" class="divider">
-            <h2>{language.t('list.mentioned')}</h2>
+            <h2>{context.t('list.mentioned')}</h2>
           </li>
         ),
         <Card
@@ -120,9 +143,9 @@ interface CardProps extends ListedBot, ListProps {
 /** A bot in a list. The whole card is a link to its page. */
 export function Card(props: CardProps): VNode {
   const { bot, locale, canBeTicked, heading: Heading, lazy = false, splitWords, mention } = props;
-  const language = useLanguage();
-  const { t } = language;
-  const { tags = listTags(props, language) } = props;
+  const context = usePage();
+  const { t } = context;
+  const { tags = listTags(props, context) } = props;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const own = { lang: locale, dir: directionOf(locale) };
@@ -162,13 +185,8 @@ export function Card(props: CardProps): VNode {
   );
 }
 
-interface MarkedProps extends Pick<ListProps, 'splitWords'> {
-  readonly text: string;
-  readonly locale: Locale;
-}
-
 /** A text with marks on the words of a search. */
-function Marked({ text, locale, splitWords }: MarkedProps): VNode {
+function Marked({ text, locale, splitWords }: Mention & Pick<ListProps, 'splitWords'>): VNode {
   const pieces = splitWords?.(text, locale) ?? [text];
   return <>{pieces.map((piece, i) => (i % 2 === 0 ? piece : <mark key={i}>{piece}</mark>))}</>;
 }
@@ -177,7 +195,7 @@ type BotNameProps = Pick<ListedBot, 'bot' | 'locale'> & Pick<ListProps, 'splitWo
 
 /** The name of a bot with a link to its page, and the sign of a verified one. */
 export function BotName({ bot, locale, splitWords }: BotNameProps): VNode {
-  const { text, href } = useLanguage();
+  const { text, href } = usePage();
   return (
     <>
       <a href={href(`/bots/${bot.id}`)} lang={locale} dir={directionOf(locale)}>
@@ -188,11 +206,7 @@ export function BotName({ bot, locale, splitWords }: BotNameProps): VNode {
   );
 }
 
-interface BotAvatarProps extends Pick<ListedBot, 'bot'> {
-  readonly name: string;
-  readonly size: number;
-  readonly lazy?: boolean;
-}
+type BotAvatarProps = Pick<ListedBot, 'bot'> & Pick<AvatarProps, 'name' | 'size' | 'lazy'>;
 
 /** The avatar of a bot in a list, in the colour of its category if it has no picture. */
 export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
@@ -201,13 +215,7 @@ export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
 }
 
 /** The first five bots, next to each other on a plank. A drawing, hidden from screen readers, because their names are elsewhere. */
-export function Ledge({
-  bots,
-  size,
-}: {
-  readonly bots: readonly BotListElement[];
-  readonly size: number;
-}): VNode {
+export function Ledge({ bots, size }: Pick<ShelfTileProps, 'bots'> & { readonly size: number }): VNode {
   return (
     <div class="ledge" aria-hidden="true">
       {bots.slice(0, maxOnLedge).map((bot) => (
@@ -224,7 +232,7 @@ const maxOnLedge = 5;
 /** The category, number of servers and authors of a bot, in one line. */
 export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hidesAuthors'>): VNode {
   const { bot, count, authors, hidesAuthors } = props;
-  const { t, categoryName } = useLanguage();
+  const { t, categoryName } = usePage();
   return (
     <div class="line">
       <span>{categoryName(bot.category)}</span>
@@ -239,9 +247,91 @@ export function BotLine(props: Pick<CardProps, 'bot' | 'count' | 'authors' | 'hi
   );
 }
 
+/**
+ * Returns a text with the days since a bot last reported a count, once they are `inactiveDays` or more; false before.
+ * @param reportedAge milliseconds since it reported one
+ */
+export function formatNoCount(reportedAge = 0, { t, site }: PageContext): ComponentChildren {
+  const days = Math.floor(reportedAge / msPerDay);
+  return days >= site.settings.inactiveDays && t('card.noCount', { days });
+}
+
+/** A category or a collection, with the avatars of its first bots on a plank. */
+export interface ShelfTileProps {
+  readonly path: string;
+  readonly title: string;
+  /** The language of the title and the line, if it may not be that of the page. */
+  readonly locale?: Locale;
+  readonly line?: string;
+  /** The number of bots. */
+  readonly count: number;
+  /** The name of the person who chose the bots. */
+  readonly by?: string | undefined;
+  /** The category whose colour the tile has. */
+  readonly category: Category;
+  /** The first of the bots. */
+  readonly bots: readonly BotListElement[];
+}
+
+interface ShelvesProps {
+  /** With a path of its own each. */
+  readonly tiles: readonly ShelfTileProps[];
+  /** The level of the headings. */
+  readonly heading: 'h2' | 'h3';
+  /** Whether the tiles are small, with the number of bots next to the title. */
+  readonly isSmall?: boolean;
+}
+
+/** Links to categories or collections as tiles. */
+export function Shelves({ tiles, heading, isSmall = false }: ShelvesProps): VNode {
+  return (
+    <ul class={isSmall ? 'shelves small' : 'shelves'}>
+      {tiles.map((tile) => (
+        <li key={tile.path}>
+          <ShelfTile {...tile} {...{ heading, isSmall }} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ShelfTile(props: ShelfTileProps & Omit<ShelvesProps, 'tiles'>): VNode {
+  const { path, title, locale, line, count, by, category, bots, heading: Heading, isSmall } = props;
+  const { t, href, integer } = usePage();
+  const own = locale && { lang: locale, dir: directionOf(locale) };
+  return (
+    <a class={toCategoryClass(category)} href={href(path)}>
+      <Ledge bots={bots} size={isSmall ? 46 : 64} />
+      <Heading>
+        <span {...own}>{title}</span>
+        {isSmall && <span class="of-many">{integer(count)}</span>}
+      </Heading>
+      {line && (
+        <p class={isSmall ? undefined : 'about'} {...own}>
+          {line}
+        </p>
+      )}
+      {!isSmall && (
+        <p>
+          {t('list.found', { count })}
+          {by !== undefined && <> · {t('collections.by', { name: <bdi>{by}</bdi> })}</>}
+        </p>
+      )}
+    </a>
+  );
+}
+
+/** Returns the most frequent category of bots; of several, the first. */
+export function findMainCategory(bots: readonly Pick<IndexedBot, 'facts'>[]): Category {
+  const counts = new Map<Category, number>();
+  for (const { facts } of bots) counts.set(facts.category, (counts.get(facts.category) ?? 0) + 1);
+  const [first] = [...counts].toSorted(([, a], [, b]) => b - a);
+  return first?.[0] ?? 'other';
+}
+
 /** Compares the ticked bots: the last item of their list. CSS counts them, and shows the bar from the first one on. */
 function CompareBar(): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   return (
     <li class="chosen">
       <form id={compareFormId} action={href('/compare')}>
@@ -258,25 +348,16 @@ function CompareBar(): VNode {
 
 const compareFormId = 'ticked';
 
-/**
- * Returns a text with the days since a bot last reported a count, once they are `inactiveDays` or more; false before.
- * @param reportedAge milliseconds since it reported one
- */
-export function formatNoCount(reportedAge = 0, { t, inactiveDays }: PageLanguage): ComponentChildren {
-  const days = Math.floor(reportedAge / msPerDay);
-  return days >= inactiveDays && t('card.noCount', { days });
-}
-
 /** Returns the tags that distinguish a bot, warnings first, as list items with a key each. */
 function listTags(
   { bot, locale, namesLanguage, growth = 0, reportedAt }: ListedBot,
-  language: PageLanguage,
+  context: PageContext,
   locales: readonly Locale[] = [locale],
 ): VNode[] {
-  const { t, languageName } = language;
+  const { t, languageName } = context;
   const { owner, repo } = bot.codehost;
   const [prefix] = bot.trigger.prefix;
-  const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, language);
+  const noCount = formatNoCount(reportedAt && Date.now() - reportedAt, context);
   const grown = (
     <>
       <span aria-hidden="true">▲ {t('card.thisMonth', { change: growth })}</span>

@@ -10,16 +10,13 @@ import { isStopWord, splitTypedWords } from '../../catalogue/search/words.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type IndexedBot, parseListElement, parseRecord } from '../../catalogue/store/bot-index.ts';
 import type { ReaderLanguages } from '../language/languages.ts';
-import { listNamedAuthors } from '../page/elements.tsx';
-import type { ListedBot, ShownEntry } from './card.tsx';
 import {
   formatFrontPath,
   type FrontQuery,
-  listWiderQueries,
   noQuery,
   sortOf,
   sorts,
-  type WiderQuery,
+  type PageFilters,
   withoutFilters,
 } from './front-query.ts';
 import type { PageParts } from '../page/page-context.tsx';
@@ -41,10 +38,16 @@ export interface FrontList extends Omit<PageOfBots, 'next' | 'localesOf'> {
   readonly isNear: boolean;
 }
 
-/** The number of bots of a list with fewer filters. */
-export interface Wider extends WiderQuery {
+/** A list with fewer filters than another one. */
+export interface Wider {
+  /** The filter that was dropped; undefined if all were. */
+  readonly dropped: 'category' | Exclude<keyof PageFilters, KeptFilter> | undefined;
+  readonly query: FrontQuery;
   readonly total: number;
 }
+
+/** The filters that stay: `author` names the list, the others add bots. */
+type KeptFilter = 'author' | 'adult' | 'weaker';
 
 /** The content of the front page. */
 export interface Front {
@@ -64,7 +67,7 @@ export interface Examples {
 }
 
 /** The parts of the service that lists depend on. */
-type ListParts = Pick<PageParts, 'bots' | 'lists' | 'authors' | 'cache' | 'counts'>;
+type ListParts = Pick<PageParts, 'bots' | 'lists' | 'cache' | 'counts'>;
 
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 
@@ -115,16 +118,13 @@ export class FrontLists {
     const [candidates = []] = await this.#parts.lists.top(
       ['count'],
       ledgeCandidates,
-      ({ category, administrator }) => (administrator ? [] : [category]),
+      ({ nsfw, category, administrator }) => (nsfw || administrator ? [] : [category]),
     );
-    const categories = new Set<Category>();
-    return candidates.filter((bot) => {
-      const { category } = bot.facts;
-      const isShown = bot !== featured && !categories.has(category);
-      if (!isShown || parseListElement(bot).cachedImages.avatar === null) return false;
-      categories.add(category);
-      return true;
-    });
+    const ledge = new Map<Category, IndexedBot>();
+    for (const bot of candidates)
+      if (bot !== featured && !ledge.has(bot.facts.category) && parseListElement(bot).cachedImages.avatar)
+        ledge.set(bot.facts.category, bot);
+    return [...ledge.values()];
   }
 
   /**
@@ -142,18 +142,6 @@ export class FrontLists {
     const none = { queries: [] };
     const first = chosen.catch(() => none);
     return last ?? (await Promise.race([first, wait(maxWaitMs, none, { ref: false })]));
-  }
-
-  /** Returns bots with the values that their cards show. */
-  toListed(shown: readonly ShownEntry[]): ListedBot[] {
-    return shown.map(({ bot, ...others }) => ({
-      ...others,
-      bot: parseListElement(bot),
-      count: this.#parts.counts.count(bot.id),
-      growth: this.#parts.counts.growth(bot.id),
-      reportedAt: this.#parts.counts.reportedAt(bot.id),
-      authors: listNamedAuthors(this.#parts.authors, bot.facts.authors),
-    }));
   }
 
   /** Returns the featured bot if it can be shown to everyone and was chosen less than `featuredMs` ago. */
@@ -277,6 +265,23 @@ function toListQuery(query: FrontQuery): ListQuery {
 
 function toFirst(query: FrontQuery): ListQuery {
   return { ...toListQuery(query), after: 0, limit: minOnShelf };
+}
+
+/** Returns a query without each of its filters, and then without all of them. */
+function listWiderQueries(query: FrontQuery): Omit<Wider, 'total'>[] {
+  const { category, filters } = query;
+  const names = Object.keys(filters) as (keyof PageFilters)[];
+  const wider: Omit<Wider, 'total'>[] = names.filter(isDropped).map((dropped) => {
+    return { dropped, query: { ...query, filters: { ...filters, [dropped]: undefined } } };
+  });
+  if (category !== undefined) wider.push({ dropped: 'category', query: { ...query, category: undefined } });
+  if (wider.length > 1)
+    wider.push({ dropped: undefined, query: { ...withoutFilters(query), category: undefined } });
+  return wider;
+}
+
+function isDropped(name: keyof PageFilters): name is Exclude<keyof PageFilters, KeptFilter> {
+  return !['author', 'adult', 'weaker'].includes(name);
 }
 
 /** The number of bots on a page of a list. */

@@ -8,14 +8,23 @@ import { CoverImage, findInitial, toCategoryClass } from '../page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import type { AddPage } from '../page/html-response.ts';
 import { Layout, SearchForm } from '../page/layout.tsx';
-import { useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { BotAvatar, BotLine, BotName, Cards, type ListedBot, showIn, toKey } from './card.tsx';
-import { listLinkedCollections, showCollection } from './collections.ts';
+import { usePage, type PageParts } from '../page/page-context.tsx';
+import {
+  BotAvatar,
+  BotLine,
+  BotName,
+  Cards,
+  type ListedBot,
+  showIn,
+  toKey,
+  toListed,
+  Shelves,
+  type ShelfTileProps,
+} from './card.tsx';
+import { listLinkedCollections, showCollection, toCollectionTile } from './collections.tsx';
 import { chooseShelves, type FrontLists, type ShelfName } from './front-list.ts';
-import { findReaderLanguages } from '../language/languages.ts';
 import { formatFrontPath, isFront, noQuery, readFrontQuery } from './front-query.ts';
 import { createListMeta, createListView } from './list-page.tsx';
-import { Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';
 
 /** Adds the front page. With a search, a filter or an order in its address, it is a list. */
 export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
@@ -27,16 +36,14 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) return formatFrontPath({ ...query, category });
-    if (!isFront(query)) return await createListView(ctx, site, lists, query);
+    if (!isFront(query)) return await createListView(ctx, parts, lists, query);
     const { featured: chosen, maintainers } = site.settings;
     const front = await lists.front(chosen);
     const { sizes, featured } = front;
     const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
-    const languages = findReaderLanguages(ctx, language, [...sizes.locales.keys()]);
+    const languages = language.findAmong([...sizes.locales.keys()]);
     const shelves = chooseShelves(front, languages).map(({ sort, bots }) => {
-      const path = language.href(formatFrontPath({ ...noQuery, sort }));
-      const isWhole = bots.length === sizes.total;
-      return { sort, path: isWhole ? undefined : path, shown: showIn(languages, bots) };
+      return { sort, shown: showIn(languages, bots) };
     });
     const first = featured && showIn(languages, [featured]);
     const collections = listLinkedCollections(parts).slice(0, maxCollections);
@@ -50,17 +57,17 @@ export function addFrontPage(addPage: AddPage, parts: PageParts, lists: FrontLis
         shelves: shelves.map(({ shown }) => shown.map(toKey)),
       },
       render: async () => {
-        const [bot] = first ? lists.toListed(first) : [];
+        const [bot] = first ? toListed(parts, first) : [];
         return (
           <FrontPage
             {...{ ...sizes, examples: examples.queries }}
             reviewers={maintainers.flatMap((account) => nameOf(account) ?? [])}
-            ledge={lists.toListed(ledge)}
+            ledge={toListed(parts, ledge)}
             featured={bot && chosen ? { ...bot, why: chosen.why, by: nameOf(chosen.by) } : null}
             collections={collections.map((collection) =>
               toCollectionTile(collection, language.wanted, parts.authors),
             )}
-            shelves={shelves.map(({ shown, ...shelf }) => ({ ...shelf, bots: lists.toListed(shown) }))}
+            shelves={shelves.map(({ sort, shown }) => ({ sort, bots: toListed(parts, shown) }))}
           />
         );
       },
@@ -83,7 +90,7 @@ interface FrontPageProps extends CatalogueSizes {
   readonly ledge: readonly ListedBot[];
   readonly featured: FeaturedBot | null;
   readonly collections: readonly ShelfTileProps[];
-  readonly shelves: readonly ShownShelf[];
+  readonly shelves: readonly { readonly sort: ShelfName; readonly bots: readonly ListedBot[] }[];
   /** Searches that find bots. */
   readonly examples: readonly string[];
 }
@@ -95,23 +102,14 @@ interface FeaturedBot extends ListedBot {
   readonly why: string;
 }
 
-/** Some bots of a list. */
-interface ShownShelf {
-  readonly sort: ShelfName;
-  /** The public path of the whole list; undefined if all bots are shown. */
-  readonly path: string | undefined;
-  readonly bots: readonly ListedBot[];
-}
-
 /** The first page for a visitor: a search, some bots, the categories, a bot that a maintainer chose, collections and shelves. */
 function FrontPage(props: FrontPageProps): VNode {
   const { total, featured, collections, shelves } = props;
-  const { site } = useVisit();
-  const language = useLanguage();
-  const { t, text, href } = language;
+  const context = usePage();
+  const { site, t, text, href } = context;
   const { name, tagline, language: standard } = site.settings;
   const description = tagline ?? text('front.title');
-  const meta = createListMeta({ site, query: noQuery, title: name, description, language });
+  const meta = createListMeta(context, noQuery, { title: name, description });
   return (
     <Layout
       meta={meta}
@@ -125,12 +123,17 @@ function FrontPage(props: FrontPageProps): VNode {
       }
     >
       {collections.length > 0 && (
-        <FrontShelf id="collections" title={t('front.collections')} path={href(collectionsPath)}>
+        <FrontShelf id="collections" title={t('front.collections')} path={collectionsPath}>
           <Shelves tiles={collections} heading="h3" />
         </FrontShelf>
       )}
-      {shelves.map(({ sort, path, bots }) => (
-        <FrontShelf key={sort} id={sort} title={t(`shelf.${sort}`)} path={path}>
+      {shelves.map(({ sort, bots }) => (
+        <FrontShelf
+          key={sort}
+          id={sort}
+          title={t(`shelf.${sort}`)}
+          path={bots.length < total ? formatFrontPath({ ...noQuery, sort }) : undefined}
+        >
           <Cards bots={bots} heading="h3" atOnce={0} />
         </FrontShelf>
       ))}
@@ -152,18 +155,18 @@ function FrontPage(props: FrontPageProps): VNode {
 interface FrontShelfProps {
   readonly id: string;
   readonly title: ComponentChildren;
-  /** The public path of the whole list; undefined if it is shown. */
+  /** The path of the whole list; undefined if it is shown. */
   readonly path: string | undefined;
 }
 
 function FrontShelf({ id, title, path, children }: RenderableProps<FrontShelfProps>): VNode {
-  const { t } = useLanguage();
+  const { t, href } = usePage();
   return (
     <section class="shelf" aria-labelledby={id}>
       <div class="shelf-head">
         <h2 id={id}>{title}</h2>
         {path !== undefined && (
-          <a href={path}>
+          <a href={href(path)}>
             {t('shelf.seeAll')}
             <span class="out-of-sight">: {title}</span>
           </a>
@@ -177,9 +180,8 @@ function FrontShelf({ id, title, path, children }: RenderableProps<FrontShelfPro
 /** The heading, the search, and some bots with their names. */
 function Hero(props: FrontPageProps): VNode {
   const { total, locales, ledge } = props;
-  const { hasForms, settings } = useVisit().site;
-  const { t, href } = useLanguage();
-  const { tagline, language } = settings;
+  const { site, t, href } = usePage();
+  const { tagline, language } = site.settings;
   return (
     <div class="hero">
       {tagline === null ? (
@@ -208,7 +210,7 @@ function Hero(props: FrontPageProps): VNode {
               </li>
             );
           })}
-          {hasForms && (
+          {site.hasForms && (
             <li class="gap">
               <a href={href('/add')}>
                 <span class="avatar" aria-hidden="true">
@@ -226,7 +228,7 @@ function Hero(props: FrontPageProps): VNode {
 
 /** Links to the categories that have bots, in the order of the settings. */
 function CategoryLabels({ total, categories }: FrontPageProps): VNode | null {
-  const { text, href, integer, categories: known, categoryName } = useLanguage();
+  const { text, href, integer, categories: known, categoryName } = usePage();
   const shown = known.filter((category) => categories.has(category));
   if (shown.length === 0) return null;
   const label = (category: Category, path: string, name: string, count: number): VNode => (
@@ -253,7 +255,7 @@ const maxLabels = 12;
 
 /** The initials of the first reviewers, with a link to how they review. */
 function Reviewers({ reviewers }: FrontPageProps): VNode | null {
-  const { text, href } = useLanguage();
+  const { text, href } = usePage();
   if (reviewers.length === 0) return null;
   return (
     <a class="initials" href={href(aboutPath)} aria-label={text('about.review')}>
@@ -269,7 +271,7 @@ function Reviewers({ reviewers }: FrontPageProps): VNode | null {
 const maxInitials = 3;
 
 function Examples({ examples }: FrontPageProps): VNode | null {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   if (examples.length < minExamples) return null;
   return (
     <ul class="examples">
@@ -288,7 +290,7 @@ const minExamples = 3;
 /** @param props.own the language in which the maintainer wrote */
 function Featured(props: FeaturedBot & { readonly own: Locale }): VNode {
   const { bot, locale, by, why, own } = props;
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const path = href(`/bots/${bot.id}`);

@@ -112,30 +112,6 @@ export function isNarrowed({ category, filters }: FrontQuery): boolean {
   return [category, ...Object.values(filters)].some((value) => value !== undefined);
 }
 
-/** A filter that leaves bots out, chosen by a reader. */
-type DroppedFilter = 'category' | Exclude<keyof PageFilters, KeptFilter>;
-type KeptFilter = 'author' | 'adult' | 'weaker';
-
-/** A query with fewer filters than another one. */
-export interface WiderQuery {
-  /** The filter that was dropped; undefined if all were. */
-  readonly dropped: DroppedFilter | undefined;
-  readonly query: FrontQuery;
-}
-
-/** Returns a query without each of its filters, and then without all of them. */
-export function listWiderQueries(query: FrontQuery): WiderQuery[] {
-  const { category, filters } = query;
-  const names = Object.keys(filters) as (keyof PageFilters)[];
-  const wider: WiderQuery[] = names.filter(isDropped).map((dropped) => {
-    return { dropped, query: { ...query, filters: { ...filters, [dropped]: undefined } } };
-  });
-  if (category !== undefined) wider.push({ dropped: 'category', query: { ...query, category: undefined } });
-  if (wider.length > 1)
-    wider.push({ dropped: undefined, query: { ...withoutFilters(query), category: undefined } });
-  return wider;
-}
-
 /** Returns a query without the filters that a reader chose. */
 export function withoutFilters(query: FrontQuery): FrontQuery {
   const { author, adult, weaker } = query.filters;
@@ -144,10 +120,6 @@ export function withoutFilters(query: FrontQuery): FrontQuery {
     filters: { ...(author && { author }), ...(adult && { adult }), ...(weaker && { weaker }) },
     page: 1,
   };
-}
-
-function isDropped(name: keyof PageFilters): name is Exclude<keyof PageFilters, KeptFilter> {
-  return !['author', 'adult', 'weaker'].includes(name);
 }
 
 /** Returns the order of a list: the chosen one, or by default the best match first for a search, and otherwise most servers first. */

@@ -4,16 +4,14 @@ import { type Locale, findLanguages } from '../../bot/locale.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { formatCount } from '../../lib/text.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
-import { type PageLanguage, findReaderLanguages } from '../language/languages.ts';
+import type { PageLanguage } from '../language/languages.ts';
 import { categoriesPath, sitePaths, toAuthorPath, toFeedPath } from '../page/addresses.ts';
 import { BackLink, FollowLinks } from '../page/elements.tsx';
-import { PageLinks } from '../page/paging.tsx';
 import { createBreadcrumbData, createOwnMeta, createSiteData, type PageMeta } from '../page/head.tsx';
 import type { PageView } from '../page/html-response.ts';
-import { Layout } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit } from '../page/page-context.tsx';
-import { Cards, Ledge, type ListedBot, showIn, toKey } from './card.tsx';
-import { EmptyShelf } from './empty-shelf.tsx';
+import { Layout, PageLinks } from '../page/layout.tsx';
+import { type PageContext, type PageParts, usePage } from '../page/page-context.tsx';
+import { Cards, Ledge, type ListedBot, showIn, toKey, toListed } from './card.tsx';
 import type { FrontList, FrontLists, Wider } from './front-list.ts';
 import {
   type FrontQuery,
@@ -27,6 +25,7 @@ import {
   sorts,
   withoutFilters,
 } from './front-query.ts';
+import { EmptyShelf } from './error-pages.tsx';
 import { findMention, type Mention } from './mentions.ts';
 
 /**
@@ -36,7 +35,7 @@ import { findMention, type Mention } from './mentions.ts';
  */
 export async function createListView(
   ctx: Context,
-  site: Site,
+  parts: PageParts,
   lists: FrontLists,
   query: FrontQuery,
 ): Promise<PageView> {
@@ -47,7 +46,7 @@ export async function createListView(
       'not-found',
       `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
     );
-  const languages = findReaderLanguages(ctx, site.languages.of(ctx), facts.languages);
+  const languages = parts.site.languages.of(ctx).findAmong(facts.languages);
   const shown = showIn(languages, bots, matched, query.filters.locale);
   const near = showIn(languages, nearest);
   return {
@@ -57,8 +56,8 @@ export async function createListView(
       await forEachInSlices(shown, ({ bot, locale }) => {
         if (mentioning.has(bot)) mentions.set(bot.id, findMention(bot, locale, facts.splitWords) ?? null);
       });
-      const listed = lists.toListed(shown).map((each) => ({ ...each, mention: mentions.get(each.bot.id) }));
-      return <ListPage {...{ ...facts, query }} bots={listed} nearest={lists.toListed(near)} />;
+      const listed = toListed(parts, shown).map((each) => ({ ...each, mention: mentions.get(each.bot.id) }));
+      return <ListPage {...{ ...facts, query }} bots={listed} nearest={toListed(parts, near)} />;
     },
   };
 }
@@ -72,13 +71,12 @@ interface ListPageProps extends Omit<FrontList, 'bots' | 'matched' | 'mentioning
 /** A list of bots to search and filter: all bots, or those of a category. */
 function ListPage(props: ListPageProps): VNode {
   const { query, bots, total, pages, mentions, nearest, isNear, splitWords, weaker } = props;
-  const language = useLanguage();
-  const { site } = useVisit();
-  const { t, text, href } = language;
+  const context = usePage();
+  const { t, text, href } = context;
   const { q, filters } = query;
-  const title = formatHeading(props, language);
+  const title = formatHeading(props, context);
   const description = `${text('list.found', { count: total })}. ${text('front.title')}`;
-  const meta = createListMeta({ site, query, title, description, language });
+  const meta = createListMeta(context, query, { title, description });
   const pathOf = (page: number): string => href(formatFrontPath({ ...query, sort: sortOf(query), page }));
   const ledge = isWholeCategory(query) && <Ledge bots={bots.map(({ bot }) => bot)} size={72} />;
   const dividesMentions = sortOf(query) === 'relevance' && mentions < total;
@@ -139,7 +137,7 @@ function isWholeCategory({ category, ...query }: FrontQuery): boolean {
 /** The heading of a list, and the bots that it has and leaves out. */
 function ListHead(props: ListPageProps & { readonly title: string }): VNode {
   const { title, query, total, mentions, corrected, suggested, unmatched, hidden, filtered } = props;
-  const { t, text, categoryText } = useLanguage();
+  const { t, text, categoryText } = usePage();
   const { q, category, filters } = query;
   const line = category && isWholeCategory(query) && categoryText(category);
   return (
@@ -180,8 +178,7 @@ function ListHead(props: ListPageProps & { readonly title: string }): VNode {
 
 /** The way out of an empty list: the filter to drop, or another suggestion. */
 function NothingFound({ query, languages, wider, isNear }: ListPageProps): VNode {
-  const { site } = useVisit();
-  const { t, text, href, categoryName, languageName } = useLanguage();
+  const { site, t, text, href, categoryName, languageName } = usePage();
   const { q, category, filters } = query;
   const [first] = wider;
   const nameOf = (dropped: NonNullable<Wider['dropped']>): string => {
@@ -277,7 +274,7 @@ function formatUnfilteredHeading(
 
 /** Filters and orders of a list. All of them are links; on a phone, all but the order are folded. */
 function ListFilters(props: ListPageProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const { filters, category } = props.query;
   const { author: _, ...others } = filters;
   const on = [category, ...Object.values(others)].filter((value) => value !== undefined).length;
@@ -300,7 +297,7 @@ function ListFilters(props: ListPageProps): VNode {
 
 /** Links to the same page as cards and as rows. */
 function ViewSwitch({ query }: ListPageProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   return (
     <div class="switch" role="group" aria-label={text('list.view')}>
       {([undefined, 'rows'] as const).map((view) => (
@@ -314,7 +311,7 @@ function ViewSwitch({ query }: ListPageProps): VNode {
 
 /** Links to the same list in each category, if it has several. */
 function CategoryMenu({ query, categories }: ListPageProps): VNode | null {
-  const { t, categories: known, categoryName } = useLanguage();
+  const { t, categories: known, categoryName } = usePage();
   const { category: current } = query;
   const shown = known.filter((name) => categories.has(name) || name === current);
   if (shown.length < 2 && current === undefined) return null;
@@ -342,7 +339,7 @@ function CategoryMenu({ query, categories }: ListPageProps): VNode | null {
 
 function FilterChips(props: ListPageProps): VNode {
   const { query, languages } = props;
-  const { t, text, locale } = useLanguage();
+  const { t, text, locale } = usePage();
   const { filters } = query;
   const [own] = languages.length > 1 ? findLanguages([locale], languages) : [];
   return (
@@ -380,7 +377,7 @@ function FilterChips(props: ListPageProps): VNode {
 }
 
 function LanguageMenu({ query, languages }: ListPageProps): VNode {
-  const { t, text, languageName } = useLanguage();
+  const { t, text, languageName } = usePage();
   const language = query.filters.locale;
   const name = language && languageName(language, languages);
   return (
@@ -410,7 +407,7 @@ function withLanguage(query: FrontQuery, locale: Locale | undefined): FrontQuery
 const maxLanguages = 40;
 
 function SortLinks({ query }: ListPageProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const names = (Object.keys(sorts) as SortName[]).filter((name) => name !== 'relevance' || query.q !== '');
   return (
     <nav class="sort" aria-label={text('search.sort')}>
@@ -434,7 +431,7 @@ interface ListLinkProps {
 
 /** A link to another list, which is never the front page. */
 function ListLink({ to, current = false, ...others }: ListLinkProps): VNode {
-  const { href } = useLanguage();
+  const { href } = usePage();
   const path = formatFrontPath({ ...to, sort: sortOf(to) });
   return <a {...others} href={href(path)} aria-current={current ? 'true' : undefined} />;
 }
@@ -449,32 +446,29 @@ function Choice({ to, ...others }: ListLinkProps): VNode {
 }
 
 function Amount({ of: value }: { readonly of: number }): VNode {
-  const { integer } = useLanguage();
+  const { integer } = usePage();
   return <small>{integer(value)}</small>;
 }
 
-/** Describes the front page or a list of bots. @param title the title of the page */
-export function createListMeta(options: {
-  readonly site: Site;
-  readonly query: FrontQuery;
-  readonly title: string;
-  readonly description: string;
-  readonly language: PageLanguage;
-}): PageMeta {
-  const { site, query, title, description } = options;
+/** Describes the front page or a list of bots. */
+export function createListMeta(
+  context: Omit<PageContext, 'viewer'>,
+  query: FrontQuery,
+  texts: Pick<PageMeta, 'title' | 'description'>,
+): PageMeta {
+  const { site, categoryTitle } = context;
   const { canonicalUrl, settings } = site;
-  const { categoryTitle } = options.language;
   const { q, category, filters } = query;
   // Without the language of the interface, the order and the filters.
   const preferred = { ...noQuery, q, category, filters: { author: filters.author }, page: query.page };
   const address = canonicalUrl + formatFrontPath(preferred);
   const common = {
-    ...createOwnMeta(address, options.language, { title, description }),
+    ...createOwnMeta(address, context, texts),
     isAdult: filters.adult === true,
     isListed: q === '' && filters.author === undefined,
   };
   if (category === undefined)
-    return { ...common, data: [createSiteData(canonicalUrl, settings.name, description)] };
+    return { ...common, data: [createSiteData(canonicalUrl, settings.name, texts.description)] };
   const name = categoryTitle(category);
   return {
     ...common,

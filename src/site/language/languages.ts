@@ -9,7 +9,6 @@ import {
   chooseLocale,
   findLanguages,
 } from '../../bot/locale.ts';
-import { defaultCategories } from '../../bot/schemas.ts';
 import { localesFolder, type CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
 import type { Log } from '../../lib/log.ts';
@@ -25,8 +24,6 @@ import {
 
 /** The language of a page. */
 export interface PageLanguage extends Messages {
-  /** Days without a new count after which a bot is inactive. */
-  readonly inactiveDays: number;
   /** Every category that a bot can have. */
   readonly categories: readonly Category[];
   /** Returns the name of a category, in the nearest language that has one. */
@@ -42,6 +39,8 @@ export interface PageLanguage extends Messages {
    * of the interface, that of the list, and English. Empty for a client that names no language.
    */
   readonly wanted: readonly string[];
+  /** Returns the reader's languages among those of bots. */
+  readonly findAmong: (locales: readonly Locale[]) => ReaderLanguages;
   /** The languages of the interface. */
   readonly locales: readonly Locale[];
   /** Returns a path of this site as a path below that of the public address. */
@@ -71,7 +70,7 @@ export class Languages {
   constructor(
     log: Log,
     settings: () => CatalogueSettings,
-    href = toItself,
+    href = (path: string): string => path,
     basePath = '',
     folder = localesFolder,
   ) {
@@ -110,18 +109,25 @@ export class Languages {
 
   /** Returns the language for the tag in the address and the value of Accept-Language. */
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
+    const { language, categories, categoryTexts } = this.#settings();
     const ranges = listWantedRanges(requested, accepted);
-    const locale = chooseLocale([this.#standard, ...this.locales], ranges) ?? english;
+    const standard = this.#texts.has(language) ? language : english;
+    const locale = chooseLocale([standard, ...this.locales], ranges) ?? english;
+    const wanted = ranges.length === 0 ? [] : [...ranges, locale, language, english];
+    const chosen = requested === undefined ? ranges : [requested];
     return {
       ...this.messages(locale),
       ...this.#dates.get(locale, ranges),
       requested,
-      wanted: ranges.length === 0 ? [] : [...ranges, locale, this.#settings().language, english],
-      inactiveDays: this.#settings().inactiveDays,
-      categories: this.#settings().categories,
+      wanted,
+      findAmong: (locales) => ({
+        wanted: findLanguages([...wanted, locale], locales),
+        known: findLanguages([...chosen, locale], locales),
+      }),
+      categories,
       categoryName: (category) => this.#categoryName(category, locale),
       categoryTitle: (category) => this.#categoryTitle(category, locale),
-      categoryText: (category) => findText(this.#settings().categoryTexts[category], locale),
+      categoryText: (category) => findText(categoryTexts[category], locale),
       locales: this.locales,
       href: this.#href,
     };
@@ -132,26 +138,30 @@ export class Languages {
    * default language or English.
    */
   #categoryName(category: Category, locale: Locale): string {
-    const own = this.#ownName(category, locale);
-    if (own !== undefined) return own;
-    if (isUsual(category)) return this.messages(locale).text(`category.${category}`);
-    return this.#ownName(category, this.#settings().language) ?? this.#ownName(category, english) ?? category;
+    return (
+      this.#ownName(category, locale) ??
+      this.#findText(`category.${category}`, locale) ??
+      this.#ownName(category, this.#settings().language) ??
+      this.#ownName(category, english) ??
+      category
+    );
   }
 
   #categoryTitle(category: Category, locale: Locale): string {
-    const { text } = this.messages(locale);
-    if (isUsual(category) && this.#ownName(category, locale) === undefined)
-      return text(`list.category.${category}`);
-    return text('list.category', { category: this.#categoryName(category, locale) });
+    const isNamed = this.#ownName(category, locale) !== undefined;
+    const title = isNamed ? undefined : this.#findText(`list.category.${category}`, locale);
+    const name = this.#categoryName(category, locale);
+    return title ?? this.messages(locale).text('list.category', { category: name });
   }
 
   #ownName(category: Category, locale: Locale): string | undefined {
     return findText(this.#settings().categoryNames.get(category), locale);
   }
 
-  get #standard(): Locale {
-    const { language } = this.#settings();
-    return this.#texts.has(language) ? language : english;
+  /** Returns a text of the interface; undefined for a key that it does not have. */
+  #findText(key: string, locale: Locale): string | undefined {
+    const text = this.messages(locale).text(key as MessageKey);
+    return text === key ? undefined : text;
   }
 
   /** Returns the messages of one of `locales`. Parses them on first use, and logs their faults. */
@@ -181,19 +191,6 @@ function readLocale(ctx: Context): Locale | undefined {
   const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
   return toCanonicalLocale(tag);
 }
-
-/** Whether the interface has a name for a category. */
-function isUsual(category: Category): category is UsualCategory {
-  return defaultCategories.includes(category);
-}
-
-type UsualCategory = MessageKey extends infer Key
-  ? Key extends `category.${infer Name}`
-    ? Name
-    : never
-  : never;
-
-const toItself = (path: string): string => path;
 
 function readFiles(folder: string, log: Log): Map<Locale, MessageTexts> {
   const texts = new Map<Locale, MessageTexts>();
@@ -238,34 +235,16 @@ export interface ReaderLanguages {
   readonly known: readonly Locale[];
 }
 
-/** Returns the reader's languages among those of bots. @param locales the languages of the bots */
-export function findReaderLanguages(
-  ctx: Context,
-  { requested, locale, wanted }: PageLanguage,
-  locales: readonly Locale[],
-): ReaderLanguages {
-  const chosen = requested === undefined ? parseLanguageRanges(ctx.get('Accept-Language')) : [requested];
-  return {
-    wanted: findLanguages([...wanted, locale], locales),
-    known: findLanguages([...chosen, locale], locales),
-  };
-}
-
 /**
  * Parses an Accept-Language header into its ranges, highest weight first. Leaves out ranges of weight 0, and those
  * after `*`, because `*` accepts any language before them.
  */
 export function parseLanguageRanges(header: string): string[] {
-  const ranges = header
-    .slice(0, 500)
-    .split(',')
-    .map((part) => {
-      const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim());
-      const weight = parameters.find((parameter) => parameter.startsWith('q='));
-      return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
-    });
-  const sorted = ranges
-    .filter(({ range, weight }) => range !== '' && weight > 0)
+  const parts = header.slice(0, 500).matchAll(/([^\s,;]+)\s*(?:;([^,]*))?/g);
+  const sorted = Array.from(parts, ([, range = '', parameters = '']) => {
+    return { range, weight: Number(/(?:^|;)\s*q=([^;]*)/.exec(parameters)?.[1] ?? 1) };
+  })
+    .filter(({ weight }) => weight > 0)
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ range }) => range);
   return sorted.includes('*') ? sorted.slice(0, sorted.indexOf('*')) : sorted;

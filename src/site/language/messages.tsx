@@ -210,23 +210,27 @@ export function createMessages(
       const message = messages.get(key);
       if (message === undefined)
         return english === null ? key : <InEnglish>{english.t(key, values)}</InEnglish>;
-      return typeof message === 'string' ? message : message.format<VNode>(isolateValues(values));
+      return typeof message === 'string'
+        ? message
+        : message.format<VNode>(mapTexts(values, (text, name) => <bdi key={name}>{text}</bdi>));
     },
     text(key, values = {}) {
       const message = messages.get(key);
       if (message === undefined) return english === null ? key : english.text(key, values);
       if (typeof message === 'string') return message;
-      return String(message.format(dir === 'rtl' ? isolateTexts(values) : values));
+      // Isolates, for places without a `bdi`.
+      const isolated = dir === 'rtl' ? mapTexts(values, (name) => `\u2068${name}\u2069`) : values;
+      return String(message.format(isolated));
     },
     list: new Intl.ListFormat(locale),
     integer: (value) => integers.format(value),
     ...createDates(locale),
     ago(time, now) {
-      const [unit, milliseconds] = units.find(([, size]) => now - time >= size) ?? smallestUnit;
+      const [unit, milliseconds] = findUnit(now - time);
       return relative.format(-Math.floor(Math.max(now - time, 0) / milliseconds), unit);
     },
     duration(length) {
-      const [unit, milliseconds] = units.find(([, size]) => length >= size) ?? smallestUnit;
+      const [unit, milliseconds] = findUnit(length);
       const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
       return format.format(Math.ceil(Math.max(length, 1) / milliseconds));
     },
@@ -240,23 +244,20 @@ export function createMessages(
   return own;
 }
 
-function isolateValues(values: Values): Record<string, number | VNode> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? <bdi key={name}>{value}</bdi> : value,
-    ]),
-  );
+/** Replaces the values that are texts. */
+function mapTexts<T, V>(
+  values: Readonly<Record<string, string | V>>,
+  replace: (text: string, name: string) => T,
+): Record<string, T | V> {
+  const entries = Object.entries(values).map(([name, value]) => {
+    return [name, typeof value === 'string' ? replace(value, name) : value] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
-/** Wraps texts in Unicode isolates, for places without a `bdi`. */
-function isolateTexts(values: Readonly<Record<string, string | number>>): Record<string, string | number> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? `\u2068${value}\u2069` : value,
-    ]),
-  );
+/** Returns the largest unit that a length of time has, and its milliseconds. */
+function findUnit(length: number): (typeof units)[number] {
+  return units.find(([, size]) => length >= size) ?? smallestUnit;
 }
 
 const smallestUnit = ['minute', 60_000] as const;

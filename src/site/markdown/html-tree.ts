@@ -1,17 +1,10 @@
-import {
-  type DefaultTreeAdapterTypes,
-  type DefaultTreeAdapterMap,
-  defaultTreeAdapter,
-  html as standard,
-  parseFragment,
-  type TreeAdapter,
-} from 'parse5';
+import * as parse5 from 'parse5';
 import { BotshelfError } from '../../lib/errors.ts';
 
-export type Fragment = DefaultTreeAdapterTypes.DocumentFragment;
-export type Element = DefaultTreeAdapterTypes.Element;
-export type Node = DefaultTreeAdapterTypes.ChildNode;
-type Text = DefaultTreeAdapterTypes.TextNode;
+export type Fragment = parse5.DefaultTreeAdapterTypes.DocumentFragment;
+export type Element = parse5.DefaultTreeAdapterTypes.Element;
+export type Node = parse5.DefaultTreeAdapterTypes.ChildNode;
+type Text = parse5.DefaultTreeAdapterTypes.TextNode;
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
 /** Returns the error for HTML with more elements, or deeper nesting, than a page may have. */
@@ -29,41 +22,45 @@ export function createHtmlError(): BotshelfError {
  */
 export function parseHtml(text: string, maxElements = Infinity): Fragment {
   let count = 0;
-  const treeAdapter: TreeAdapter<DefaultTreeAdapterMap> = {
-    ...defaultTreeAdapter,
+  const treeAdapter: parse5.TreeAdapter<parse5.DefaultTreeAdapterMap> = {
+    ...parse5.defaultTreeAdapter,
     createElement: (...parts) => {
       count += 1;
       if (count > maxElements) throw createHtmlError();
-      return defaultTreeAdapter.createElement(...parts);
+      return parse5.defaultTreeAdapter.createElement(...parts);
     },
   };
-  return parseFragment(createElement('div', {}), text, { treeAdapter });
+  return parse5.parseFragment(createElement('div', {}), text, { treeAdapter });
 }
 
 export { serialize as serialiseHtml } from 'parse5';
 
 /** Creates an HTML element. Leaves out undefined attributes. */
 export function createElement(tagName: string, attributes: Attributes, childNodes: Node[] = []): Element {
-  const made = defaultTreeAdapter.createElement(tagName, standard.NS.HTML, toAttributes(attributes));
+  const made = parse5.defaultTreeAdapter.createElement(
+    tagName,
+    parse5.html.NS.HTML,
+    toAttributes(attributes),
+  );
   made.childNodes = childNodes;
   return made;
 }
 
 export function createTextNode(value: string): Text {
-  return defaultTreeAdapter.createTextNode(value);
+  return parse5.defaultTreeAdapter.createTextNode(value);
 }
 
 export function isElement(node: Node | undefined): node is Element {
-  return node !== undefined && defaultTreeAdapter.isElementNode(node);
+  return node !== undefined && parse5.defaultTreeAdapter.isElementNode(node);
 }
 
 export function isText(node: Node | undefined): node is Text {
-  return node !== undefined && defaultTreeAdapter.isTextNode(node);
+  return node !== undefined && parse5.defaultTreeAdapter.isTextNode(node);
 }
 
 /** Whether an element is HTML, not SVG or MathML. */
 export function isHtml({ namespaceURI }: Element): boolean {
-  return namespaceURI === standard.NS.HTML;
+  return namespaceURI === parse5.html.NS.HTML;
 }
 
 /** Returns the attributes of an element by name. */

@@ -11,24 +11,26 @@ export interface MarkdownSource extends PageLayout {
   readonly text: string;
 }
 
+/** A rendered text; null if rendering takes too long or exceeds a limit, so that the text is shown unformatted. */
+export type Html = string | null;
+
 /** A text as HTML, and its headings from top to bottom. */
-export interface RenderedMarkdown {
-  readonly html: string;
+export interface RenderedText {
+  readonly html: Html;
   readonly headings: readonly Heading[];
 }
 
 /**
  * Renders untrusted Markdown, including its HTML, to HTML that is safe to insert into a page: only allowed tags, cached images,
  * and links to the web, to mail and to headings of the text; headings are below the page's `h1`. A hostile text may take long.
- * @returns null for a text that exceeds a limit
  */
-export function renderMarkdown({ text, name, images }: MarkdownSource): RenderedMarkdown | null {
+export function renderMarkdown({ text, name, images }: MarkdownSource): RenderedText {
   try {
     const tree = sanitiseHtml(markdown.render(text));
     const headings = layOutPage(tree, { name, images });
     return { html: serialiseHtml(tree), headings };
   } catch (error) {
-    if (isError(error, 'html-too-large')) return null;
+    if (isError(error, 'html-too-large')) return { html: null, headings: [] };
     throw error;
   }
 }

@@ -5,10 +5,7 @@ import { isError } from '../../lib/errors.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
 import { FairQueue, SerialQueue } from '../../lib/serial-queue.ts';
 import { WorkerPool } from '../../lib/worker-pool.ts';
-import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdown-renderer.ts';
-
-/** A rendered text; null if rendering takes too long or exceeds a limit, so that the text is shown unformatted. */
-export type Html = string | null;
+import type { Html, MarkdownSource, RenderedText, renderMarkdown } from './markdown-renderer.ts';
 
 /** The result for a text that is not listed; undefined if other texts took too long, so that a retry may help. */
 export type ProposedHtml = Html | undefined;
@@ -19,10 +16,6 @@ export type FindImage = (url: string) => ImagePlace | undefined;
 /** A text with the addresses of its images. Only images with a copy are shown. */
 export interface MarkdownText extends Omit<MarkdownSource, 'images'> {
   readonly images: readonly string[];
-}
-
-export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
-  readonly html: Html;
 }
 
 /**
@@ -48,11 +41,6 @@ export class Markdown {
     this.#maxWaitMs = maxWaitMs;
     this.#pages = new RenderThread(limit, 0);
     this.#previews = new RenderThread(limit, restOfPreview);
-  }
-
-  /** Starts the thread of pages, which takes a while, before the first text. */
-  start(): void {
-    this.#pages.start();
   }
 
   /** Renders a text to safe HTML, and lists its headings. */
@@ -123,25 +111,21 @@ export class RenderThread {
     this.#rest = rest;
   }
 
-  start(): void {
-    if (this.#pool === undefined) void this.render(emptySource).catch(() => {});
-  }
-
   /** @param abandoned aborted when nobody waits for the text, which then does not begin */
   async render(source: MarkdownSource, abandoned?: AbortSignal): Promise<RenderedText> {
     return await this.#queue.run(async () => {
       const delay = this.#begin - performance.now();
       if (delay > 0) await sleep(delay, undefined, { ref: false });
-      if (abandoned?.aborted) return { html: null, headings: [] };
+      if (abandoned?.aborted) return notRendered;
       this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
       const pool = this.#pool;
       // Starting a thread must not count as time of the text. The pool may still run the last thread, which is ending.
       if (!this.#isStarted) await pool.run(emptySource).catch(async () => await pool.run(emptySource));
       const started = performance.now();
-      const rendered = await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
-      this.#isStarted = rendered !== null;
+      const rendered = await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => notRendered);
+      this.#isStarted = rendered !== notRendered;
       this.#begin = performance.now() + (performance.now() - started) * this.#rest;
-      return rendered ?? { html: null, headings: [] };
+      return rendered;
     });
   }
 
@@ -157,5 +141,7 @@ export class RenderThread {
 const restOfPreview = 9;
 
 const renderer = new URL('./markdown-renderer.js', import.meta.url);
+
+export const notRendered: RenderedText = { html: null, headings: [] };
 
 const emptySource: MarkdownSource = { text: '', name: '', images: {} };

@@ -4,20 +4,7 @@ import highlighter from 'highlight.js/lib/core';
 import { type ImagePlace, toVariantPath } from '../../images/store.ts';
 import { parseUrl } from '../../lib/network.ts';
 import { toSlug } from '../../lib/text.ts';
-import {
-  type Attributes,
-  createElement,
-  type Element,
-  type Fragment,
-  isElement,
-  isText,
-  type Node,
-  parseHtml,
-  readAttributes,
-  setAttributes,
-  createTextNode,
-  textOf,
-} from './html-tree.ts';
+import * as dom from './html-tree.ts';
 import { toFootnoteId } from './sanitise-html.ts';
 
 export interface PageLayout {
@@ -40,7 +27,7 @@ export interface Heading {
  * links with `nofollow`, cached copies of images, classes for alignment, scrolling tables and code, emoji in place of their
  * names. Returns the headings with an id.
  */
-export function layOutPage(tree: Fragment, { name, images }: PageLayout): Heading[] {
+export function layOutPage(tree: dom.Fragment, { name, images }: PageLayout): Heading[] {
   dropTitle(tree, name);
   lowerHeadings(tree);
   tree.childNodes = layOut(tree.childNodes, {
@@ -61,18 +48,18 @@ interface Place {
   readonly inCode: boolean;
 }
 
-function dropTitle(tree: Fragment, name: string): void {
-  const first = tree.childNodes.findIndex((node) => !isText(node) || node.value.trim() !== '');
+function dropTitle(tree: dom.Fragment, name: string): void {
+  const first = tree.childNodes.findIndex((node) => !dom.isText(node) || node.value.trim() !== '');
   const title = tree.childNodes[first];
-  if (isElement(title) && title.tagName === 'h1' && textOf(title).trim() === name.trim()) {
+  if (dom.isElement(title) && title.tagName === 'h1' && dom.textOf(title).trim() === name.trim()) {
     tree.childNodes = tree.childNodes.slice(first + 1);
     const [next] = tree.childNodes;
-    if (isText(next)) next.value = next.value.trimStart();
+    if (dom.isText(next)) next.value = next.value.trimStart();
   }
 }
 
 /** Makes the highest heading an `h2`, below the page's `h1`, and every heading at most one level below the one before it. */
-function lowerHeadings(tree: Fragment): void {
+function lowerHeadings(tree: dom.Fragment): void {
   const headings = listHeadings(tree.childNodes);
   const levels = headings.map(({ tagName }) => Number(tagName.slice(1)));
   const highest = Math.min(...levels);
@@ -87,10 +74,10 @@ function lowerHeadings(tree: Fragment): void {
 const prefix = 'page-';
 
 /** Sets the id of each heading from its text, and returns the headings with an id. */
-function nameHeadings(tree: Fragment): Heading[] {
+function nameHeadings(tree: dom.Fragment): Heading[] {
   const used = new Map<string, number>();
   return listHeadings(tree.childNodes).flatMap((node) => {
-    const text = textOf(node).trim();
+    const text = dom.textOf(node).trim();
     const slug = toSlug(text);
     if (slug === '') return [];
     const times = (used.get(slug) ?? 0) + 1;
@@ -102,8 +89,8 @@ function nameHeadings(tree: Fragment): Heading[] {
 }
 
 /** Returns the headings among and inside these nodes, from top to bottom. */
-function listHeadings(nodes: readonly Node[]): Element[] {
-  return nodes.filter(isElement).flatMap((node) => {
+function listHeadings(nodes: readonly dom.Node[]): dom.Element[] {
+  return nodes.filter(dom.isElement).flatMap((node) => {
     const inside = listHeadings(node.childNodes);
     return /^h[1-6]$/.test(node.tagName) ? [node, ...inside] : inside;
   });
@@ -113,16 +100,9 @@ function listHeadings(nodes: readonly Node[]): Element[] {
  * Points each link within the page to its heading, by the slug that Git hosts make of a heading. Some hosts join
  * hyphens, so both forms are found. A link to the title or the top leads to the top. A link without a target is replaced by its content.
  */
-function linkHeadings(tree: Fragment, title: string, headings: readonly Heading[]): void {
-  const ids = new Map(
-    headings.toReversed().flatMap(
-      ({ id }) =>
-        [
-          [joinHyphens(id), id],
-          [id, id],
-        ] as const,
-    ),
-  );
+function linkHeadings(tree: dom.Fragment, title: string, headings: readonly Heading[]): void {
+  const ids = new Map<string, string>();
+  for (const { id } of headings.toReversed()) ids.set(joinHyphens(id), id).set(id, id);
   const targetOf = (fragment: string): string | undefined => {
     const slug = toSlug(decodeFragment(fragment));
     const [, first = slug, number = '0'] = /^(.+)-(\d{1,5})$/.exec(slug) ?? [];
@@ -130,15 +110,15 @@ function linkHeadings(tree: Fragment, title: string, headings: readonly Heading[
     const id = [...wanted, ...wanted.map(joinHyphens)].flatMap((known) => ids.get(known) ?? [])[0];
     return id ?? (['', 'top', toSlug(title)].includes(slug) ? 'top' : undefined);
   };
-  const linked = (nodes: readonly Node[]): Node[] =>
+  const linked = (nodes: readonly dom.Node[]): dom.Node[] =>
     nodes.flatMap((node) => {
-      if (!isElement(node)) return [node];
+      if (!dom.isElement(node)) return [node];
       node.childNodes = linked(node.childNodes);
-      const { href = '', title: hint, id } = readAttributes(node);
+      const { href = '', title: hint, id } = dom.readAttributes(node);
       if (node.tagName !== 'a' || !href.startsWith('#')) return [node];
       const target = targetOf(href.slice(1)) ?? toFootnoteId(href.slice(1));
       if (target === undefined) return node.childNodes;
-      setAttributes(node, { href: `#${target}`, title: hint, id });
+      dom.setAttributes(node, { href: `#${target}`, title: hint, id });
       return [node];
     });
   tree.childNodes = linked(tree.childNodes);
@@ -156,23 +136,23 @@ function joinHyphens(slug: string): string {
   return slug.replace(/-+/g, '-');
 }
 
-function layOut(nodes: readonly Node[], place: Place): Node[] {
+function layOut(nodes: readonly dom.Node[], place: Place): dom.Node[] {
   return nodes.flatMap((node) => {
-    if (isElement(node)) return layOutElement(node, place);
-    if (isText(node) && !place.inCode) node.value = withEmoji(node.value);
+    if (dom.isElement(node)) return layOutElement(node, place);
+    if (dom.isText(node) && !place.inCode) node.value = withEmoji(node.value);
     return [node];
   });
 }
 
-function layOutElement(node: Element, place: Place): Node[] {
+function layOutElement(node: dom.Element, place: Place): dom.Node[] {
   const { tagName } = node;
   if (tagName === 'img') return layOutImage(node, place);
   const inCode = place.inCode || ['code', 'kbd', 'pre', 'samp', 'tt'].includes(tagName);
   if (tagName === 'pre') highlightCode(node, place);
   const isTask = tagName === 'li' && drawTask(node);
   node.childNodes = layOut(node.childNodes, { ...place, inCode, inLink: place.inLink || tagName === 'a' });
-  const { align, ...others } = readAttributes(node);
-  setAttributes(node, {
+  const { align, ...others } = dom.readAttributes(node);
+  dom.setAttributes(node, {
     ...others,
     ...(align !== undefined && { class: alignmentClasses[align] }),
     ...(tagName === 'a' && { rel: 'nofollow ugc noopener' }),
@@ -181,61 +161,51 @@ function layOutElement(node: Element, place: Place): Node[] {
     // Reachable with the keyboard, because it scrolls.
     ...(tagName === 'pre' && { tabindex: '0' }),
   });
-  if (tagName !== 'table') return [node];
-  return [wrapInScroller(node)];
+  return [tagName === 'table' ? wrapInScroller(node) : node];
 }
 
 /**
  * Returns the cached copy of an image. Without a copy, returns a frame that links to the original, with the image's
  * text or else its host.
  */
-function layOutImage(node: Element, { images, inLink }: Place): Node[] {
-  const { src: url = '', alt = '', title, width, height, align = '' } = readAttributes(node);
+function layOutImage(node: dom.Element, { images, inLink }: Place): dom.Node[] {
+  const { src: url = '', alt = '', title, width, height, align = '' } = dom.readAttributes(node);
   const copy = Object.hasOwn(images, url) ? images[url] : undefined;
   if (copy !== undefined) {
     const classes = [(width ?? height) && 'sized', alignmentClasses[align]].filter(Boolean).join(' ');
     const size = chooseSize(Number(width ?? 0), Number(height ?? 0), copy);
     const attributes = { ...toImageSource(copy, size.width), alt, title, width: String(size.width) };
     const rest = { height: String(size.height), loading: 'lazy', class: classes || undefined };
-    return [createElement('img', { ...attributes, ...rest })];
+    return [dom.createElement('img', { ...attributes, ...rest })];
   }
-  const host = parseUrl(url)?.host ?? '';
-  const words = createTextNode(alt.trim() === '' ? host || url : alt);
-  const frame = { class: 'no-picture', title };
-  return [
-    inLink
-      ? createElement('span', frame, [words])
-      : createElement('a', { ...frame, href: url, rel: 'nofollow ugc noopener' }, [words]),
-  ];
+  const words = dom.createTextNode(alt.trim() || parseUrl(url)?.host || url);
+  const link = inLink ? {} : { href: url, rel: 'nofollow ugc noopener' };
+  return [dom.createElement(inLink ? 'span' : 'a', { class: 'no-picture', title, ...link }, [words])];
 }
 
 /** Draws the box of a task: `[ ]` or `[x]` at the start of a list item. */
-function drawTask({ childNodes }: Element): boolean {
-  const first = childNodes.find((node) => !isText(node) || node.value.trim() !== '');
-  const text = isElement(first) && first.tagName === 'p' ? first.childNodes[0] : first;
-  if (!isText(text) || !/^\s*\[[ xX]\]\s/.test(text.value)) return false;
+function drawTask({ childNodes }: dom.Element): boolean {
+  const first = childNodes.find((node) => !dom.isText(node) || node.value.trim() !== '');
+  const text = dom.isElement(first) && first.tagName === 'p' ? first.childNodes[0] : first;
+  if (!dom.isText(text) || !/^\s*\[[ xX]\]\s/.test(text.value)) return false;
   text.value = text.value.replace(/^\s*\[(.)\]\s/, (_, mark) => (mark === ' ' ? '☐ ' : '☑ '));
   return true;
 }
 
 /** Wraps a table so that it scrolls. A table wider than a phone is reachable with the keyboard, and labelled by its first row. */
-function wrapInScroller(table: Element): Element {
-  const rows = listRows(table.childNodes).map(({ childNodes }) => childNodes.filter(isElement).map(textOf));
+function wrapInScroller(table: dom.Element): dom.Element {
+  const rows = listRows(table.childNodes).map(({ childNodes }) =>
+    childNodes.filter(dom.isElement).map((cell) => dom.textOf(cell).trim()),
+  );
   const longest: number[] = [];
-  for (const row of rows) {
-    row.forEach((text, i) => {
-      const words = text.split(/\s+/).map(({ length }) => length);
-      longest[i] = Math.max(longest[i] ?? 0, ...words);
-    });
-  }
+  for (const row of rows)
+    for (const [i, text] of row.entries())
+      longest[i] = Math.max(longest[i] ?? 0, ...text.split(/\s+/).map(({ length }) => length));
   const isWide = longest.reduce((sum, length) => sum + length + gapOfColumns, 0) > widthOfPhone;
-  const name =
-    rows[0]
-      ?.map((text) => text.trim())
-      .join(', ')
-      .slice(0, maxNameLength) ?? '';
+  const [first = []] = rows;
+  const name = first.join(', ').slice(0, maxNameLength);
   const reached = { tabindex: '0', role: 'group', 'aria-label': name || undefined };
-  return createElement('div', { class: 'table', ...(isWide && reached) }, [table]);
+  return dom.createElement('div', { class: 'table', ...(isWide && reached) }, [table]);
 }
 
 /** In characters: the width of a small screen, and the space between two columns. */
@@ -244,16 +214,16 @@ const gapOfColumns = 2;
 
 const maxNameLength = 100;
 
-function listRows(nodes: readonly Node[]): Element[] {
+function listRows(nodes: readonly dom.Node[]): dom.Element[] {
   return nodes
-    .filter(isElement)
+    .filter(dom.isElement)
     .flatMap((node) =>
       node.tagName === 'tr' ? [node] : node.tagName === 'table' ? [] : listRows(node.childNodes),
     );
 }
 
 /** Returns the `src` of a copy, with a smaller one for small screens. @param shown the width on the page */
-function toImageSource({ path, width, height }: ImagePlace, shown: number): Attributes {
+function toImageSource({ path, width, height }: ImagePlace, shown: number): dom.Attributes {
   // The smaller copy fits into a square, so an upright image's is narrower than the number in its name.
   if (width <= smallWidthPx || width < height) return { src: path };
   return {
@@ -275,15 +245,15 @@ function chooseSize(width: number, height: number, copy: ImagePlace): { width: n
   };
 }
 
-function highlightCode({ childNodes: [code] }: Element, { highlight }: Place): void {
-  if (!isElement(code) || code.tagName !== 'code') return;
-  const language = /^language-(.+)$/.exec(readAttributes(code)['class'] ?? '')?.[1];
-  const html = language === undefined ? undefined : highlight(textOf(code), language);
-  if (html !== undefined) code.childNodes = parseHtml(html).childNodes;
+function highlightCode({ childNodes: [code] }: dom.Element, { highlight }: Place): void {
+  if (!dom.isElement(code) || code.tagName !== 'code') return;
+  const language = /^language-(.+)$/.exec(dom.readAttributes(code)['class'] ?? '')?.[1];
+  const html = language === undefined ? undefined : highlight(dom.textOf(code), language);
+  if (html !== undefined) code.childNodes = dom.parseHtml(html).childNodes;
 }
 
 /** The classes for the values of `align` in a sanitised tree. */
-const alignmentClasses: Attributes = { left: 'start', center: 'middle', right: 'end' };
+const alignmentClasses: dom.Attributes = { left: 'start', center: 'middle', right: 'end' };
 
 /** Replaces names of emoji between colons, such as `:ok_hand:`. Other text between colons stays. */
 function withEmoji(text: string): string {

@@ -1,19 +1,4 @@
-import {
-  type Attributes,
-  createElement,
-  createHtmlError,
-  createTextNode,
-  type Element,
-  type Fragment,
-  isElement,
-  isHtml,
-  isText,
-  type Node,
-  parseHtml,
-  readAttributes,
-  serialiseHtml,
-  setAttributes,
-} from './html-tree.ts';
+import * as dom from './html-tree.ts';
 
 /**
  * Parses untrusted HTML and keeps only allowed tags and attributes: no comments, nothing that a browser would run or
@@ -21,16 +6,16 @@ import {
  * gets the same tree, so no open element can reach past its end.
  * @throws {BotshelfError} html-too-large, for more elements or deeper nesting than any page of a person has
  */
-export function sanitiseHtml(html: string): Fragment {
+export function sanitiseHtml(html: string): dom.Fragment {
   let text = html;
   for (let round = 0; round < maxRounds; round++) {
-    const tree = parseHtml(text, maxElements);
+    const tree = dom.parseHtml(text, maxElements);
     tree.childNodes = wrapListItems(sanitiseChildren(tree, 0), '');
-    const written = serialiseHtml(tree);
+    const written = dom.serialiseHtml(tree);
     if (written === text) return tree;
     text = written;
   }
-  throw createHtmlError();
+  throw dom.createHtmlError();
 }
 
 /** Returns the id of a footnote, or of a reference to it, as markdown-it-footnote writes it. */
@@ -49,7 +34,7 @@ const maxElements = 10_000;
 const maxDepth = 100;
 
 /** Returns the attributes that an element keeps; undefined to keep only its content. */
-type Rule = (attributes: Attributes) => Attributes | undefined;
+type Rule = (attributes: dom.Attributes) => dom.Attributes | undefined;
 
 const bare: Rule = () => ({});
 const aligned: Rule = ({ align }) => ({ align: toAlignment(align) });
@@ -84,7 +69,8 @@ const allowed = new Map<string, Rule>([
   ['ol', ({ start }) => ({ start: toInteger(start, 0, 999_999_999) })],
 ]);
 
-function keepImage({ src = '', alt, title, width, height, align }: Attributes): Attributes | undefined {
+function keepImage(own: dom.Attributes): dom.Attributes | undefined {
+  const { src = '', alt, title, width, height, align } = own;
   const url = src.trim();
   if (!isLinkable(url) || url.startsWith('#')) return undefined;
   const size = { width: toInteger(width, 1, 1280), height: toInteger(height, 1, 1280) };
@@ -101,49 +87,49 @@ const tagsWithoutText = new Set(
 /** Elements that need text. Without it, links and headings exist only for screen readers, and the others are gaps. */
 const mustNotBeEmpty = new Set(['a', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'table']);
 
-function sanitiseChildren({ childNodes }: Fragment | Element, depth: number): Node[] {
-  if (depth > maxDepth) throw createHtmlError();
+function sanitiseChildren({ childNodes }: dom.Fragment | dom.Element, depth: number): dom.Node[] {
+  if (depth > maxDepth) throw dom.createHtmlError();
   return childNodes.flatMap((node) => sanitiseNode(node, depth));
 }
 
-function sanitiseNode(node: Node, depth: number): Node[] {
-  if (isText(node)) return [node];
-  if (!isElement(node) || !isHtml(node) || tagsWithoutText.has(node.tagName)) return [];
+function sanitiseNode(node: dom.Node, depth: number): dom.Node[] {
+  if (dom.isText(node)) return [node];
+  if (!dom.isElement(node) || !dom.isHtml(node) || tagsWithoutText.has(node.tagName)) return [];
   const children = sanitiseChildren(node, depth + 1);
-  const own = readAttributes(node);
+  const own = dom.readAttributes(node);
   const attributes = allowed.get(node.tagName)?.(own);
   if (attributes === undefined) {
     // The text of an image replaces it.
-    return node.tagName === 'img' && own['alt'] ? [createTextNode(own['alt'])] : children;
+    return node.tagName === 'img' && own['alt'] ? [dom.createTextNode(own['alt'])] : children;
   }
   if (mustNotBeEmpty.has(node.tagName) && children.every(isEmpty))
     return node.tagName === 'table' ? [] : children;
-  setAttributes(node, attributes);
+  dom.setAttributes(node, attributes);
   if (node.tagName === 'center') node.tagName = node.nodeName = 'div';
   node.childNodes = wrapListItems(children, node.tagName);
   if (node.tagName === 'pre') dropFirstLineEnds(node);
   return [node];
 }
 
-function isEmpty(node: Node): boolean {
-  if (isText(node)) return node.value.trim() === '';
-  return isElement(node) && node.tagName !== 'img' && node.childNodes.every(isEmpty);
+function isEmpty(node: dom.Node): boolean {
+  if (dom.isText(node)) return node.value.trim() === '';
+  return dom.isElement(node) && node.tagName !== 'img' && node.childNodes.every(isEmpty);
 }
 
 /** Wraps list items in a list if their parent is not one. */
-function wrapListItems(children: readonly Node[], parent: string): Node[] {
-  const result: Node[] = [];
-  let list: Element | undefined;
+function wrapListItems(children: readonly dom.Node[], parent: string): dom.Node[] {
+  const result: dom.Node[] = [];
+  let list: dom.Element | undefined;
   for (const node of children) {
-    const lists = isElement(node) ? (listsOf[node.tagName] ?? []) : [];
-    if (isElement(node) && lists[0] !== undefined && !lists.includes(parent)) {
+    const lists = dom.isElement(node) ? (listsOf[node.tagName] ?? []) : [];
+    if (dom.isElement(node) && lists[0] !== undefined && !lists.includes(parent)) {
       if (list?.tagName !== lists[0]) {
-        list = createElement(lists[0], {});
+        list = dom.createElement(lists[0], {});
         result.push(list);
       }
       list.childNodes.push(node);
     } else {
-      if (!isText(node) || node.value.trim() !== '') list = undefined;
+      if (!dom.isText(node) || node.value.trim() !== '') list = undefined;
       result.push(node);
     }
   }
@@ -157,8 +143,8 @@ const listsOf: Readonly<Record<string, readonly string[] | undefined>> = {
 };
 
 /** Removes line ends at the start of a `pre`, because each parse would remove the first. */
-function dropFirstLineEnds({ childNodes: [first] }: Element): void {
-  if (isText(first)) first.value = first.value.replace(/^[\r\n]+/, '');
+function dropFirstLineEnds({ childNodes: [first] }: dom.Element): void {
+  if (dom.isText(first)) first.value = first.value.replace(/^[\r\n]+/, '');
 }
 
 /** Returns the classes of an alert, as markdown-it-github-alerts writes them. */

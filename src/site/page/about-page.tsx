@@ -5,7 +5,7 @@ import { aboutPath } from './addresses.ts';
 import { listNamedAuthors, NameLink, type NameLinkProps } from './elements.tsx';
 import type { AddPage } from './html-response.ts';
 import { Layout, OperatorContact } from './layout.tsx';
-import { useLanguage, useVisit, type PageParts } from './page-context.tsx';
+import { usePage, type PageParts } from './page-context.tsx';
 
 /** Adds the page about the site. */
 export function addAboutPage(addPage: AddPage, { site, lists, authors, proposals }: PageParts): void {
@@ -30,8 +30,7 @@ interface AboutPageProps {
 }
 
 function AboutPage({ sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
-  const { site } = useVisit();
-  const { t, text, duration, locale } = useLanguage();
+  const { site, t, text, duration, locale } = usePage();
   const { name, about, language } = site.settings;
   const own = { lang: language, dir: directionOf(language) };
   const title = text('about.title', { name });
@@ -40,7 +39,6 @@ function AboutPage({ sizes, reviewers, medianWaitMs }: AboutPageProps): VNode {
     title,
     description: about.text ?? title,
     locale,
-    isListed: true,
   };
   return (
     <Layout meta={meta} head={<h1>{title}</h1>}>

@@ -4,11 +4,12 @@ import { Fragment, type VNode } from 'preact';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { createDocument, send, type Document } from '../../http/representation.ts';
 import { toSlug } from '../../lib/text.ts';
-import { type RenderedText, RenderThread } from '../markdown/markdown.ts';
+import type { RenderedText } from '../markdown/markdown-renderer.ts';
+import { notRendered, RenderThread } from '../markdown/markdown.ts';
 import { CopyButton, LinkItem, NameLink, Prose } from './elements.tsx';
 import type { AddPage } from './html-response.ts';
 import { Layout } from './layout.tsx';
-import { useLanguage, type PageParts } from './page-context.tsx';
+import { usePage, type PageParts } from './page-context.tsx';
 
 /** The documents that are also pages: path → group, name and file. The first file has several pages. */
 const files = {
@@ -26,22 +27,15 @@ const files = {
 type DocsPath = keyof typeof files;
 export const docsPaths = Object.keys(files) as readonly DocsPath[];
 
-/** Adds the documents, each as Markdown too. Concurrent requests for one share its rendering, because each takes a thread. */
+/** Adds the documents, each as Markdown too. Concurrent requests for one share its rendering, which takes a thread. */
 export function addDocsPages(addPage: AddPage, { site, lists, cache }: PageParts): void {
   for (const path of docsPaths) {
-    let guide: ReturnType<typeof renderGuide> | undefined;
-    let named: string | undefined;
     const render = async (): Promise<VNode> => {
       const example = await findExample(lists);
-      if (named !== example?.id) guide = undefined;
-      named = example?.id;
-      guide ??= renderGuide(path, site.canonicalUrl, example);
-      const rendered = await guide.catch((error: unknown) => {
-        guide = undefined;
-        throw error;
-      });
-      // On a busy machine, rendering may have timed out.
-      if (rendered.html === null) guide = undefined;
+      const make = async (): Promise<RenderedText> => await renderGuide(path, site.canonicalUrl, example);
+      const rendered = await cache
+        .get(`guide ${path} ${example?.id}`, make, { isExact: true })
+        .catch(() => notRendered);
       return <DocsPage {...rendered} {...{ path, example }} />;
     };
     addPage(path, () => ({ key: { page: path }, render }));
@@ -95,6 +89,7 @@ function isOfBots(route: string): boolean {
 /**
  * Renders a document in a separate thread, so that pages of bots do not wait for it and it may take more time.
  * @param example the bot that the document names; by default that of the sample catalogue
+ * @throws {Error} if it takes too long, as on a busy machine
  */
 export async function renderGuide(
   path: DocsPath,
@@ -105,7 +100,8 @@ export async function renderGuide(
   try {
     const text = readGuide(path, baseUrl, example);
     const { html, headings } = await thread.render({ text, name: '', images: {} });
-    return { html: html && boxCode(html), headings };
+    if (html === null) throw new Error(`${path} could not be rendered in ${maxRenderMs / 1000} s`);
+    return { html: boxCode(html), headings };
   } finally {
     await thread.close();
   }
@@ -186,7 +182,7 @@ interface DocsPageProps extends RenderedText {
 
 /** Explains the API and the data to people, in English; programs read the OpenAPI document. */
 function DocsPage({ path, example, html, headings }: DocsPageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const guide = documents[path];
   const [, title = ''] = titleLine.exec(guide) ?? [];
   const link = <a href={href('/api/openapi.json')}>OpenAPI</a>;

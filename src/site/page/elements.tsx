@@ -10,7 +10,7 @@ import { withoutBidiControls } from '../../lib/text.ts';
 import type { MessageKey } from '../language/messages.tsx';
 import type { ProposedHtml } from '../markdown/markdown.ts';
 import { feedsPath, toAuthorPath, toPathInLanguage } from './addresses.ts';
-import { useLanguage, useVisit } from './page-context.tsx';
+import { usePage } from './page-context.tsx';
 
 /** A link in a list of links. */
 export function LinkItem({ href, children }: RenderableProps<{ readonly href: string }>): VNode {
@@ -28,7 +28,7 @@ export interface NameLinkProps {
 
 /** A link whose text is a name that somebody chose. */
 export function NameLink({ path, name, look }: NameLinkProps & { readonly look?: string }): VNode {
-  const { href } = useLanguage();
+  const { href } = usePage();
   return (
     <a class={look} href={href(path)}>
       <bdi>{withoutBidiControls(name)}</bdi>
@@ -54,7 +54,7 @@ export function PostButton(
   }>,
 ): VNode {
   const { path, look, version, children } = props;
-  const { href } = useLanguage();
+  const { href } = usePage();
   return (
     <form method="post" action={href(path)}>
       {version !== undefined && <input type="hidden" name="version" value={version} />}
@@ -67,7 +67,7 @@ export function PostButton(
 
 /** A button that copies the element of this id; shown if scripts run. */
 export function CopyButton(props: { readonly of: string; readonly label?: MessageKey }): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   return (
     <button class="quiet with-script" type="button" data-copy={props.of} data-copied={text('token.copied')}>
       {t(props.label ?? 'token.copy')}
@@ -95,8 +95,7 @@ export function CopyField(props: {
 
 /** Links to a feed, and to the page that explains feeds. */
 export function FollowLinks({ path }: { readonly path: string }): VNode {
-  const { t, href, locale } = useLanguage();
-  const { site } = useVisit();
+  const { site, t, href, locale } = usePage();
   return (
     <span class="links">
       <a href={href(toPathInLanguage(path, locale, site.settings.language))}>{t('list.follow')}</a>{' '}
@@ -131,19 +130,29 @@ export function OwnLink({ href, children }: RenderableProps<{ readonly href: str
 
 /** The time since something happened. */
 export function Since({ at }: { readonly at: number }): VNode {
-  const { ago } = useLanguage();
+  const { ago } = usePage();
   return <time dateTime={formatIsoTime(at)}>{ago(at, Date.now())}</time>;
 }
 
-/** The path to a page of a bot: all bots, the bots of its category. @param props.children further list items */
-export function Breadcrumb({ category, children }: RenderableProps<{ readonly category: Category }>): VNode {
-  const { t, text, href, categoryName } = useLanguage();
+interface BreadcrumbProps {
+  readonly category: Category;
+  /** The bot, on a page below its own. */
+  readonly bot?: NameLinkProps;
+}
+
+/** The path to a page of a bot: all bots, the bots of its category, the bot. */
+export function Breadcrumb({ category, bot }: BreadcrumbProps): VNode {
+  const { t, text, href, categoryName } = usePage();
   return (
     <nav class="breadcrumb" aria-label={text('bot.breadcrumb')}>
       <ol>
         <LinkItem href={href('/')}>{t('bot.allBots')}</LinkItem>
         <LinkItem href={href(`/categories/${category}`)}>{categoryName(category)}</LinkItem>
-        {children}
+        {bot && (
+          <li>
+            <NameLink {...bot} />
+          </li>
+        )}
       </ol>
     </nav>
   );
@@ -195,7 +204,7 @@ interface BylineProps {
 
 /** The line "by NAME" of a bot. If some authors have no name, it says how many authors there are. */
 export function Byline({ bot, authors, isLinked }: BylineProps): VNode | null {
-  const { t, list } = useLanguage();
+  const { t, list } = usePage();
   const all = authors.length < bot.authors.length && t('bot.authors', { count: bot.authors.length });
   if (authors.length === 0) return all ? <p class="by">{all}</p> : null;
   // Names are listed by their places, because two authors may have the same name.
@@ -277,7 +286,10 @@ export function Avatar(props: AvatarProps): VNode {
   const { id, category = 'other', name, image, size, blurred, lazy = false } = props;
   if (image === null) {
     return (
-      <span class={`avatar ${toCategoryClass(category)} ${tintOf(id)}`} aria-hidden="true">
+      <span
+        class={`avatar ${toCategoryClass(category)} tint-${Number(id.slice(-4)) % tintCount}`}
+        aria-hidden="true"
+      >
         {findInitial(name)}
       </span>
     );
@@ -298,12 +310,7 @@ export function Avatar(props: AvatarProps): VNode {
   );
 }
 
-/** Returns the class of a bot's own shade. */
-function tintOf(id: string): string {
-  return `tint-${Number(id.slice(-4)) % tintCount}`;
-}
-
-/** The number of shades in the stylesheet. */
+/** The number of shades in the stylesheet; the id of a bot decides which it has. */
 const tintCount = 4;
 
 /** Returns the first letter or digit of a name. */
@@ -345,7 +352,7 @@ export interface ProseProps {
 
 /** A bot's page as its author wrote it. */
 export function Prose({ locale, text, html, retry = 'review.busy', blurImages = false }: ProseProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const language = { lang: locale, dir: directionOf(locale) };
   if (html === null || html === undefined) {
     return (

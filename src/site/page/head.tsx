@@ -1,7 +1,7 @@
 import type { RenderableProps, VNode } from 'preact';
 import { keepByLocale, type Locale } from '../../bot/locale.ts';
 import type { PageLanguage } from '../language/languages.ts';
-import { type Site, useLanguage, useVisit } from './page-context.tsx';
+import { type Site, usePage } from './page-context.tsx';
 import { type LanguageAddress, listLanguages, sitePaths, toPathInLanguage, withLocale } from './addresses.ts';
 import { assets, createOwnAssets } from './assets.ts';
 
@@ -20,10 +20,9 @@ interface HeadProps {
 
 /** The head of a page. @param props.children its scripts */
 export function Head({ title, meta, isUnlisted, children }: RenderableProps<HeadProps>): VNode {
-  const { text, locale, href } = useLanguage();
-  const { settings } = useVisit().site;
-  const { name, language } = settings;
-  const { colours, logo } = createOwnAssets(settings);
+  const { site, text, locale, href } = usePage();
+  const { name, language } = site.settings;
+  const { colours, logo } = createOwnAssets(site.settings);
   const icon = logo ?? assets.icon;
   const inLanguage = (path: string): string => href(toPathInLanguage(path, locale, language));
   return (
@@ -67,12 +66,12 @@ interface MetaProps {
 }
 
 function Meta({ product, meta, inLanguage }: MetaProps): VNode {
-  const { address, title, description, languages = [], image, feed, data = [] } = meta;
+  const { address, title, description, isListed = true, languages = [], image, feed, data = [] } = meta;
   return (
     <>
       <meta name="description" content={description} />
       <link rel="canonical" href={address} />
-      {!meta.isListed && <NoIndex />}
+      {!isListed && <NoIndex />}
       {meta.author && <meta name="author" content={meta.author} />}
       {meta.isAdult && <meta name="rating" content="adult" />}
       {languages.map((other) => (
@@ -90,7 +89,9 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
       <meta name="twitter:card" content={image?.isWide === true ? 'summary_large_image' : 'summary'} />
       {data.map((thing) => {
         // Escaped, so that no text can end the element or begin a comment.
-        const json = JSON.stringify(thing).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
+        const json = JSON.stringify({ '@context': 'https://schema.org', ...thing })
+          .replaceAll('<', '\\u003c')
+          .replaceAll('>', '\\u003e');
         const html = { __html: json };
         return <script key={thing['@type']} type="application/ld+json" dangerouslySetInnerHTML={html} />;
       })}
@@ -119,8 +120,8 @@ export interface PageMeta {
   /** An image that may be shown to anyone. A wide one is shown above the text. */
   readonly image?: { readonly address: string; readonly alt: string; readonly isWide: boolean } | undefined;
   readonly isAdult?: boolean;
-  /** Whether search engines may list it. */
-  readonly isListed: boolean;
+  /** Whether search engines may list it; by default they may. */
+  readonly isListed?: boolean;
   /** A feed for this page, in addition to that of all new bots. */
   readonly feed?: { readonly title: string; readonly path: string } | undefined;
   /** Things in the form of schema.org. */
@@ -139,7 +140,6 @@ export function createOwnMeta(
     address: toAddress(requested === locale ? locale : undefined),
     locale,
     languages: listLanguages(locales, toAddress),
-    isListed: true,
   };
 }
 
@@ -152,7 +152,6 @@ export function createBreadcrumbData(
 ): LinkedData {
   const all = [{ name: settings.name, address: `${canonicalUrl}/` }, ...crumbs];
   return {
-    '@context': 'https://schema.org',
     '@type': 'BreadcrumbList',
     itemListElement: all.map(({ name, address }, i) => {
       return { '@type': 'ListItem', position: i + 1, name, item: address };
@@ -163,7 +162,6 @@ export function createBreadcrumbData(
 /** Describes the site and how to search it. */
 export function createSiteData(baseUrl: string, name: string, description: string): LinkedData {
   return {
-    '@context': 'https://schema.org',
     '@type': 'WebSite',
     url: `${baseUrl}/`,
     name,

@@ -1,6 +1,9 @@
+import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
 import { maxQueryLength } from '../../catalogue/lists/parameters.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { parseQuery } from '../../http/request.ts';
 import { toContactAddress } from '../../lib/network.ts';
 import { directionOf } from '../../bot/locale.ts';
 import { type MessageKey, formatOwnName } from '../language/messages.tsx';
@@ -17,7 +20,7 @@ import {
 import { assets, createOwnAssets } from './assets.ts';
 import { LinkItem, PostButton, findInitial, toCategoryClass } from './elements.tsx';
 import { Head, type PageMeta } from './head.tsx';
-import { useLanguage, useVisit } from './page-context.tsx';
+import { usePage } from './page-context.tsx';
 
 /** A form of a page that is sent when the reader leaves the page, so that nothing typed is lost. */
 export interface SentForm {
@@ -46,7 +49,9 @@ interface LayoutProps {
   readonly form?: SentForm;
   /** The category whose colour the page has. */
   readonly category?: Category;
-  /** The heading of the page and the lines below it. They stand on the wall, above the plank. */
+  /** The lines below the heading, for a page whose heading is its title. */
+  readonly lead?: ComponentChildren;
+  /** The heading of the page and the lines below it, in place of `lead`. They stand on the wall, above the plank. */
   readonly head?: ComponentChildren;
   /** The content next to or below the heading. */
   readonly beside?: ComponentChildren;
@@ -61,16 +66,16 @@ type NavigationPath = '/add' | '/docs' | '/review' | typeof myBotsPath;
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
   const { meta, isUnlisted = false, isFront = false, script, category, children } = props;
-  const { head, beside, wall = head && <PageHead {...{ head, beside }} /> } = props;
-  const { title = isFront ? undefined : meta?.title } = props;
-  const { t, locale, dir, href } = useLanguage();
-  const { settings, live } = useVisit().site;
-  const { name } = settings;
+  const { title = isFront ? undefined : meta?.title, lead, beside } = props;
+  const { head = lead && [<h1>{title}</h1>, lead] } = props;
+  const { wall = head && <PageHead {...{ head, beside }} /> } = props;
+  const { site, t, locale, dir, href } = usePage();
+  const { name } = site.settings;
   return (
     <html lang={locale} dir={dir}>
       <Head title={title === undefined ? name : `${title} · ${name}`} {...{ meta, isUnlisted }}>
         {script !== undefined && <script type="module" src={href(assets[script].path)} />}
-        {live && <script type="module" src={href(assets.liveScript.path)} />}
+        {site.live && <script type="module" src={href(assets.liveScript.path)} />}
       </Head>
       <body class={category && toCategoryClass(category)}>
         <a class="skip" href="#main">
@@ -97,8 +102,7 @@ function PageHead({ head, beside }: Pick<LayoutProps, 'head' | 'beside'>): VNode
 }
 
 function Header({ isFront = false, hasSearch = isFront, q = '', current }: LayoutProps): VNode {
-  const { site, viewer } = useVisit();
-  const { t, text, href } = useLanguage();
+  const { site, viewer, t, text, href } = usePage();
   const { notice, language } = site.settings;
   const answered = viewer?.answered?.length ?? 0;
   const link = (path: NavigationPath, key: MessageKey, count = 0, look?: string): VNode => (
@@ -133,21 +137,20 @@ function Header({ isFront = false, hasSearch = isFront, q = '', current }: Layou
 }
 
 function Brand(): VNode {
-  const { href } = useLanguage();
-  const { settings } = useVisit().site;
-  const { logo } = createOwnAssets(settings);
+  const { site, href } = usePage();
+  const { logo } = createOwnAssets(site.settings);
   return (
     <>
       <img src={href((logo ?? assets.icon).path)} width="30" height="30" alt="" />
-      {settings.name}
+      {site.settings.name}
     </>
   );
 }
 
 /** A map of the site, and its languages. */
 function Footer({ form }: LayoutProps): VNode {
-  const { t, text, href } = useLanguage();
-  const { contact, repository, settings } = useVisit().site;
+  const { site, t, text, href } = usePage();
+  const { contact, repository, settings } = site;
   const { terms, privacy, report } = settings.links;
   return (
     <footer class="bottom">
@@ -198,7 +201,7 @@ function Footer({ form }: LayoutProps): VNode {
 
 /** A menu of the languages of the interface: links, or buttons of the page's form. */
 function LanguageSwitch({ form }: { readonly form: SentForm | undefined }): VNode {
-  const { locale: current, locales, href } = useLanguage();
+  const { locale: current, locales, href } = usePage();
   return (
     <details class="menu up" name="menu">
       <summary class="chip">{formatOwnName(current, locales)}</summary>
@@ -236,7 +239,7 @@ function FooterLinks(props: {
   readonly title: MessageKey;
   readonly links: readonly (readonly [address: string | undefined, text: MessageKey])[];
 }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const links = props.links.flatMap(([href, key]) => (href === undefined ? [] : { href, key }));
   return (
     <div>
@@ -254,8 +257,7 @@ function FooterLinks(props: {
 
 /** A menu named after the account, or a login link. */
 function Account(): VNode {
-  const { viewer } = useVisit();
-  const { t, href } = useLanguage();
+  const { viewer, t, href } = usePage();
   if (viewer === null) {
     return (
       <a class="account" href={href('/login')}>
@@ -286,7 +288,7 @@ function Account(): VNode {
 
 /** The operator's contact, if configured: a link for an https or mail address, otherwise plain text. */
 export function OperatorContact(): VNode | null {
-  const { contact } = useVisit().site;
+  const { contact } = usePage().site;
   if (contact === null) return null;
   const href = toContactAddress(contact);
   return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;
@@ -303,7 +305,7 @@ interface SearchFormProps {
 
 /** A form that searches all bots or one page, also without scripts. */
 export function SearchForm({ q, isFocused = false, inPage }: SearchFormProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const id = inPage ? 'find' : 'q';
   return (
     <form
@@ -326,4 +328,64 @@ export function SearchForm({ q, isFocused = false, inPage }: SearchFormProps): V
       <button type="submit">{t('search.button')}</button>
     </form>
   );
+}
+
+/** A part of a list. */
+interface PickedPage<T> {
+  readonly page: number;
+  readonly pages: number;
+  readonly shown: readonly T[];
+}
+
+/** Returns the page of a list that the parameter `page` selects, by default the first. @throws {ProblemError} not-found */
+export function pickPage<T>(ctx: Context, all: readonly T[], pageSize = 50): PickedPage<T> {
+  const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
+  const pages = Math.max(1, Math.ceil(all.length / pageSize));
+  if (!(page >= 1 && page <= pages))
+    throw new ProblemError('not-found', `there is no page ${page}: the last one is ${pages}`);
+  return { page, pages, shown: all.slice((page - 1) * pageSize, page * pageSize) };
+}
+
+export interface PageLinksProps {
+  /** The number of this page. */
+  readonly page: number;
+  readonly pages: number;
+  /** Returns the public path of a page. */
+  readonly pathOf: (number: number) => string;
+}
+
+/** Links to the other pages of a list by number. */
+export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null {
+  const { t, text, integer } = usePage();
+  if (pages <= 1) return null;
+  return (
+    <nav class="pages" aria-label={text('list.pages')}>
+      {page > 1 && (
+        <a class="button quiet" rel="prev" href={pathOf(page - 1)}>
+          {t('list.previous')}
+        </a>
+      )}
+      <ol>
+        {listShownPages(page, pages).map((number, i, shown) => (
+          <li key={number}>
+            {i > 0 && number - (shown[i - 1] ?? 0) > 1 && <span aria-hidden="true">…</span>}
+            <a href={pathOf(number)} aria-current={number === page ? 'page' : undefined}>
+              {integer(number)}
+            </a>
+          </li>
+        ))}
+      </ol>
+      {page < pages && (
+        <a class="button quiet" rel="next" href={pathOf(page + 1)}>
+          {t('list.next')}
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** Returns the first page, the last one, and those around this one. */
+function listShownPages(page: number, pages: number): number[] {
+  const numbers = [1, page - 1, page, page + 1, pages];
+  return [...new Set(numbers)].filter((number) => number >= 1 && number <= pages);
 }

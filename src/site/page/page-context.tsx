@@ -77,27 +77,23 @@ export interface Visit {
   readonly viewer: Viewer | null;
 }
 
-interface PageContext extends Visit {
-  readonly language: PageLanguage;
-}
+/** A page in a language for a visit: the texts and formats of the language, the site and the viewer. */
+export interface PageContext extends PageLanguage, Visit {}
 
 const context = createContext<PageContext | null>(null);
 
 /** Returns a page whose components use this visit and this language. */
 export function providePage(visit: Visit, language: PageLanguage, page: VNode): VNode {
-  return <context.Provider value={{ ...visit, language }}>{page}</context.Provider>;
+  return <context.Provider value={{ ...language, ...visit }}>{page}</context.Provider>;
 }
 
-/** Returns the site and the viewer. Only for components. */
-export function useVisit(): Visit {
-  return useContext(context) ?? refuse();
+/** Returns the language of the page that is being rendered, with the site and the viewer. Only for components. */
+export function usePage(): PageContext {
+  const page = useContext(context);
+  if (page === null) throw new Error('a component is rendered outside of providePage');
+  return page;
 }
 
-/** Returns the language of the page that is being rendered. Only for components. */
-export function useLanguage(): PageLanguage {
-  return (useContext(context) ?? refuse()).language;
-}
-
-function refuse(): never {
-  throw new Error('a component is rendered outside of providePage');
-}
+/** The names that the desk has for it. */
+export const useLanguage = usePage;
+export const useVisit = usePage;

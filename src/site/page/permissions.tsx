@@ -6,7 +6,7 @@ import {
   type StatedPermissions,
 } from '../../bot/invite.ts';
 import type { MessageKey, Messages } from '../language/messages.tsx';
-import { useLanguage } from './page-context.tsx';
+import { usePage } from './page-context.tsx';
 
 interface LabelProps {
   readonly invite: string;
@@ -14,7 +14,7 @@ interface LabelProps {
 
 /** The label of a bot: the permissions that its invite link asks for. Folded on small screens, where it shows the signs. */
 export function PermissionLabel({ invite }: LabelProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const read = readInvite(invite);
   return (
     <details class="ingredients">
@@ -64,7 +64,7 @@ type SignsProps = LabelProps & { readonly id?: string; readonly page?: string };
  * @param props.page the address of the page with the label; by default this page
  */
 export function PermissionSigns({ invite, id, page = '' }: SignsProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const rows = listLabelRows(invite, text);
   const harmful = rows.filter((row) => row.harmful.length > 0);
   const [sentence] = rows.length === 1 ? (rows[0]?.others ?? []) : [];
@@ -110,7 +110,7 @@ function toSign(isHarmful: boolean): VNode {
 }
 
 function PermissionRows({ invite }: LabelProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const rows = listLabelRows(invite, text).map(({ title, harmful, others }) => {
     const names = others.join(', ');
     return (
@@ -181,7 +181,7 @@ export function namePermissions(
 
 /** The requests of an invite link in addition to a bot and its commands. */
 export function OtherScopes({ scopes }: Pick<InvitePermissions, 'scopes'>): VNode | null {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
   if (others.length === 0) return null;
   return <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>;

@@ -8,7 +8,8 @@ import { inEnglish, testSite } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { accountId } from '../../support/sample.ts';
 import { listUsages } from '../../../src/site/bot/bot-commands.tsx';
-import { type BotPageProps, BotPage } from '../../../src/site/bot/bot-page.tsx';
+import { BotPage } from '../../../src/site/bot/bot-page.tsx';
+import type { BotView } from '../../../src/site/bot/bot-panels.tsx';
 
 const record = JSON.parse(
   sampleBot('42', { en: ['Homer', 'Answers.'], fr: ['Homère', 'Répond.'] }, { nsfw: true }).record.toString(),
@@ -19,13 +20,21 @@ const pictures = {
   preview: ['/appdata/1.webp', '/appdata/2.webp'],
 };
 
-const props: BotPageProps = {
+const props: BotView = {
   bot: { ...record, cachedImages: pictures },
   locale: 'en' as Locale,
   isForeign: false,
-  rendered: { html: '<p>Text.</p>', headings: [] },
-  facts: { count: 1234, growth: 0.04, reportedAge: 20 * 60_000, editedAge: 2 * 86_400_000 },
-  panels: { counts: [], trustChanges: [], sameAuthor: [], collections: [] },
+  name: 'Homer',
+  description: 'Answers.',
+  html: '<p>Text.</p>',
+  count: 1234,
+  growth: 0.04,
+  reportedAge: 20 * 60_000,
+  editedAge: 2 * 86_400_000,
+  history: [],
+  trustChanges: [],
+  sameAuthor: [],
+  collections: [],
   review: undefined,
   authors: [],
   screenshots: pictures.preview.map((path) => ({ path, width: 1280, height: 720 })),
@@ -35,7 +44,7 @@ const props: BotPageProps = {
   shareCard: undefined,
   faults: [],
 };
-const render = (more: Partial<BotPageProps> = {}, visit: Partial<Visit> = {}): string =>
+const render = (more: Partial<BotView> = {}, visit: Partial<Visit> = {}): string =>
   renderToString(inEnglish(<BotPage {...props} {...more} />, visit));
 const images = (html: string): string[] => [...html.matchAll(/<img [^>]*appdata[^>]*>/g)].map(([tag]) => tag);
 
@@ -93,7 +102,7 @@ describe("a bot's page", () => {
       render({
         ...bare,
         blurImages: true,
-        rendered: { html: '<p><img src="/appdata/p.webp"></p>', headings: [] },
+        html: '<p><img src="/appdata/p.webp"></p>',
       }),
       /pictures=shown/,
     );
@@ -123,11 +132,9 @@ describe("a bot's page", () => {
       render(),
       /<dt>Servers<\/dt><dd>1,234 <span class="growth up">▲ 4% <span class="out-of-sight">more than it was 30 days ago<\/span>/,
     );
-    const renderFacts = (more: Partial<BotPageProps['facts']>): string =>
-      render({ facts: { ...props.facts, ...more } });
-    match(renderFacts({ growth: -0.5 }), /▼ 50%/);
-    doesNotMatch(renderFacts({ growth: 0.004 }), /class="growth/);
-    match(renderFacts({ count: undefined, reportedAge: undefined }), /<dt>Servers<\/dt><dd>–<\/dd>/);
+    match(render({ growth: -0.5 }), /▼ 50%/);
+    doesNotMatch(render({ growth: 0.004 }), /class="growth/);
+    match(render({ count: undefined, reportedAge: undefined }), /<dt>Servers<\/dt><dd>–<\/dd>/);
   });
 
   describe('where one can log in', () => {

@@ -1,11 +1,12 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../schemas/types.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
-import { listBotsOfSameAuthor, findSimilarBots, readGroups } from '../../../src/site/bot/related-bots.ts';
+import { listBotsOfSameAuthor, findSimilarBots } from '../../../src/site/bot/related-bots.ts';
 import { noCounts } from '../../support/counts.ts';
+import { listsOf } from '../../support/lists.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { botId } from '../../support/sample.ts';
 
@@ -13,7 +14,7 @@ describe('the bots that a page leads to', () => {
   const bots = new MutableBotIndex();
   const counts = { ...noCounts, count: (id: string) => Number(id) };
   const cache = new CurrentCache();
-  const parts = { bots, counts, cache };
+  const parts = { lists: listsOf(bots, counts), cache };
   const add = (id: string, description: string, more: Partial<BotRecord> = {}, locale = 'en'): void =>
     bots.set(
       sampleBot(id, { [locale]: [`Bot ${id}`, description] }, { category: 'music', authors: [id], ...more }),
@@ -31,15 +32,14 @@ describe('the bots that a page leads to', () => {
   });
 
   it('are three of its category that share most words with it, in the first languages that have some', async () => {
-    const groups = await readGroups(parts);
-    const find = (...languages: string[]): string[][] =>
-      [...findSimilarBots(groups, recordOf('1'), languages as Locale[])].map(([bot, locale]) => [
+    const find = async (...languages: string[]): Promise<string[][]> =>
+      [...(await findSimilarBots(parts, recordOf('1'), languages as Locale[]))].map(([bot, locale]) => [
         bot.id,
         locale,
       ]);
     const inEnglish = ['395', '396', '399'].map((id) => [id, 'en']);
-    deepStrictEqual(find('en', 'fr'), inEnglish);
-    deepStrictEqual(find('fr', 'ja', 'en'), [['397', 'fr'], ...inEnglish.slice(0, 2)]);
+    deepStrictEqual(await find('en', 'fr'), inEnglish);
+    deepStrictEqual(await find('fr', 'ja', 'en'), [['397', 'fr'], ...inEnglish.slice(0, 2)]);
   });
 
   it('are the others of its authors, without those for adults', async () => {
@@ -52,10 +52,5 @@ describe('the bots that a page leads to', () => {
     deepStrictEqual(await others('1'), ['2']);
     deepStrictEqual(await others('398'), ['1']);
     deepStrictEqual(await others('100'), []);
-  });
-
-  it('are grouped once for all pages', async () => {
-    const [one, other] = await Promise.all([readGroups(parts), readGroups(parts)]);
-    strictEqual(one, other);
   });
 });

@@ -5,8 +5,8 @@ import {
   type Attention,
   type AttentionItem,
   type AttentionSources,
+  createOwnAttention,
   listAttention,
-  listOwnAttention,
 } from '../../../src/site/discover/attention.ts';
 import { noCountHistory, noCounts } from '../../support/counts.ts';
 import { openCatalogue } from '../../support/live-catalogue.ts';
@@ -183,8 +183,8 @@ describe('what owners can mend', () => {
     const { catalogue } = await openCatalogue(
       Object.fromEntries(['7', '8', '9'].map((id) => [pagePath(id), page(id)])),
     );
-    const sources = { ...nothing, store: catalogue.store, modifiedAt: (path: string) => path.length };
-    const items = await listOwnAttention(sources, await catalogue.store.bots.sorted(), (id) => times[id]);
+    const listOwn = createOwnAttention({ ...nothing, store: catalogue.store }, '/nowhere');
+    const items = await listOwn(await catalogue.store.bots.sorted(), (id) => times[id]);
     deepEqual(
       items.map(({ kind, bot, values }) => [kind, bot, values['since']]),
       [['no-count', '7', time]],

@@ -20,6 +20,7 @@ describe('the page of an error', () => {
     const pages = showErrorPages(
       { site, viewerOf: isExpected ? async () => null : viewerOf },
       createReportError(log),
+      async () => undefined,
       async () => ({ category: undefined, bots: [] }),
     );
     const server = await serveHandler(async (ctx, next) => {

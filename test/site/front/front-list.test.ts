@@ -1,6 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { AuthorIndex } from '../../../src/catalogue/lists/authors.ts';
 import { indexBot, parseRecord } from '../../../src/catalogue/store/bot-index.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-store.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
@@ -121,8 +120,7 @@ describe('growth', () => {
 
 function frontListsOf(bots: MutableBotIndex, counts = noCounts): FrontLists {
   const cache = new CurrentCache();
-  const authors = new AuthorIndex(bots, { files: new Map() }, cache);
-  return new FrontLists({ cache, bots, lists: listsOf(bots, counts), authors, counts });
+  return new FrontLists({ cache, bots, lists: listsOf(bots, counts), counts });
 }
 
 const listed = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', 'fr', 'en', 'en'].map(

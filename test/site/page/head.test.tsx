@@ -28,17 +28,15 @@ function botOf(keys: Parameters<typeof sampleBot>[2] = {}, cachedImages = pictur
 
 const site = testSite;
 const texts = { name: 'Homer', description: 'Answers.', locale: 'en' as Locale };
-const described = { site, ...texts, count: 156, shareCard: undefined, authors: [] };
+const described = { ...texts, count: 156, shareCard: undefined, authors: [] };
 const metaOf = (more: Partial<DescribedBot> = {}): PageMeta =>
-  createBotMeta({ ...described, bot: botOf(), ...more }, 'Fun bots');
+  createBotMeta(site, { ...described, bot: botOf(), ...more }, 'Fun bots');
 const listMeta = (query: Partial<FrontQuery>): PageMeta =>
-  createListMeta({
-    site,
-    query: { ...noQuery, ...query },
-    title: 'Fun bots',
-    description: '30 bots.',
-    language: testLanguages.choose(undefined, 'en'),
-  });
+  createListMeta(
+    { ...testLanguages.choose(undefined, 'en'), site },
+    { ...noQuery, ...query },
+    { title: 'Fun bots', description: '30 bots.' },
+  );
 
 interface Tag {
   readonly name: string;

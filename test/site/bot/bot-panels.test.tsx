@@ -1,7 +1,7 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { CountAt } from '../../../src/counts/count-history.ts';
-import { CountChart, formatLinePath } from '../../../src/site/bot/count-chart.tsx';
+import { CountChart, formatLinePath } from '../../../src/site/bot/bot-panels.tsx';
 import { inEnglish } from '../../support/languages.ts';
 
 describe('the chart of counts', () => {

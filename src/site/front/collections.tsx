@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { Category } from '../../../schemas/types.ts';
-import { type Locale, directionOf } from '../../bot/locale.ts';
+import { type Locale, directionOf, chooseLocale } from '../../bot/locale.ts';
 import { parseQuery } from '../../http/request.ts';
-import type { Html } from '../markdown/markdown.ts';
+import type { Html } from '../markdown/markdown-renderer.ts';
 import {
   collectionsPath,
   listPageLanguages,
@@ -20,42 +20,115 @@ import {
   type NameLinkProps,
   Prose,
 } from '../page/elements.tsx';
-import { PageLinks, type PageLinksProps, pickPage } from '../page/paging.tsx';
 import { createBreadcrumbData, createOwnMeta, type PageMeta } from '../page/head.tsx';
 import type { AddPage, PageRequest, PageView } from '../page/html-response.ts';
-import { Layout } from '../page/layout.tsx';
-import { type Site, useLanguage, useVisit, type PageParts } from '../page/page-context.tsx';
-import { Cards, Ledge, type ListedBot, showIn, toKey } from './card.tsx';
+import { Layout, PageLinks, pickPage } from '../page/layout.tsx';
+import { type Site, usePage, type PageParts } from '../page/page-context.tsx';
 import {
-  findCollection,
-  findListedBots,
-  listLinkedCollections,
-  showCollection,
-  minListed,
-  type ShownCollection,
-} from './collections.ts';
-import type { FrontLists } from './front-list.ts';
-import { findReaderLanguages } from '../language/languages.ts';
+  Cards,
+  Ledge,
+  type ListedBot,
+  showIn,
+  toKey,
+  toListed,
+  findMainCategory,
+  Shelves,
+  type ShelfTileProps,
+} from './card.tsx';
 import { cardsAtOnce } from './list-page.tsx';
-import { findMainCategory, Shelves, type ShelfTileProps, toCollectionTile } from './shelf-tile.tsx';
+import type { BotId } from '../../bot/id.ts';
+import type { Collection, CollectionText } from '../../catalogue/page/side-file.ts';
+import type { AuthorIndex } from '../../catalogue/lists/authors.ts';
+import { type BotIndex, type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { withoutBidiControls } from '../../lib/text.ts';
 
 /** Adds the page of all collections, and one for each. */
-export function addCollectionPages(addPage: AddPage, parts: PageParts, lists: FrontLists): void {
+export function addCollectionPages(addPage: AddPage, parts: PageParts): void {
   addPage(collectionsPath, (ctx) => createCollectionsView(ctx, parts));
-  addPage(toCollectionPath(':name'), (ctx) => createCollectionView(ctx, parts, lists));
+  addPage(toCollectionPath(':name'), (ctx) => createCollectionView(ctx, parts));
 }
 
+/** The parts of the service that pages with collections depend on. */
+export type CollectionParts = Pick<PageParts, 'bots' | 'collections'>;
+
+/** A collection in a reader's language. */
+export interface ShownCollection extends CollectionText {
+  readonly name: string;
+  readonly locale: Locale;
+}
+
+/** A collection that pages link to, with its bots. */
+export interface LinkedCollection {
+  readonly collection: Collection;
+  readonly listed: readonly IndexedBot[];
+}
+
+/** Returns the collection of a path. @throws {ProblemError} not-found */
+export function findCollection({ all }: CollectionParts['collections'], name: string): Collection {
+  const collection = all.get(name);
+  if (collection !== undefined) return collection;
+  throw new ProblemError('not-found', `there is no collection ${JSON.stringify(name.slice(0, 60))}`);
+}
+
+/** Returns the bots of a collection that are listed and not for adults, in its order. */
+export function findListedBots(collection: Collection, bots: BotIndex): IndexedBot[] {
+  return collection.bots.flatMap((id) => bots.get(id) ?? []).filter(({ facts }) => !facts.nsfw);
+}
+
+/** Returns the collections that pages link to: those with enough bots to show. @param having a bot that each of them has */
+export function listLinkedCollections(
+  { collections, bots }: CollectionParts,
+  having?: BotId,
+): LinkedCollection[] {
+  return [...collections.all.values()]
+    .filter((collection) => having === undefined || collection.bots.includes(having))
+    .map((collection) => ({ collection, listed: findListedBots(collection, bots) }))
+    .filter(({ listed }) => listed.length >= minListed);
+}
+
+/** Pages do not link to a collection with fewer bots. */
+export const minListed = 2;
+
+/** Shows a collection in the best of the wanted languages, or else in its main language. */
+export function showCollection({ name, contents }: Collection, wanted: readonly string[]): ShownCollection {
+  const locale = chooseLocale([...contents.keys()], wanted) as Locale;
+  const { title, description, page } = contents.get(locale) as CollectionText;
+  const visible = { title: withoutBidiControls(title), description: withoutBidiControls(description) };
+  return { name, locale, ...visible, page };
+}
+
+/** Returns the tile of a collection, in the colour that most of its bots have. @param wanted languages, best first */
+export function toCollectionTile(
+  { collection, listed }: LinkedCollection,
+  wanted: readonly string[],
+  authors: AuthorIndex,
+): ShelfTileProps {
+  const { name, locale, title, description } = showCollection(collection, wanted);
+  return {
+    path: toCollectionPath(name),
+    title,
+    locale,
+    line: description,
+    count: listed.length,
+    by: listNamedAuthors(authors, [collection.by ?? ''])[0]?.name,
+    category: findMainCategory(listed),
+    bots: listed.slice(0, maxAvatars).map(parseListElement),
+  };
+}
+
+const maxAvatars = 5;
+
 /** @throws {ProblemError} not-found */
-function createCollectionView(ctx: PageRequest, parts: PageParts, lists: FrontLists): PageView {
+function createCollectionView(ctx: PageRequest, parts: PageParts): PageView {
   const { site, bots, authors, collections, markdown } = parts;
   const collection = findCollection(collections, ctx.params['name'] ?? '');
   const { name } = collection;
-  markdown.start();
   const language = site.languages.of(ctx);
   const all = collection.bots.flatMap((id) => bots.get(id) ?? []);
   const listed = parseQuery(ctx).get('nsfw') === 'true' ? all : findListedBots(collection, bots);
   const locales = listed.flatMap(({ facts }) => facts.locales);
-  const shown = showIn(findReaderLanguages(ctx, language, locales), listed);
+  const shown = showIn(language.findAmong(locales), listed);
   const texts = showCollection(collection, language.wanted);
   const [by] = listNamedAuthors(authors, [collection.by ?? '']);
   const others = listLinkedCollections(parts)
@@ -72,7 +145,7 @@ function createCollectionView(ctx: PageRequest, parts: PageParts, lists: FrontLi
           {...{ ...texts, html, by, others }}
           category={findMainCategory(listed)}
           locales={[...collection.contents.keys()]}
-          bots={lists.toListed(shown)}
+          bots={toListed(parts, shown)}
           hidden={all.length - listed.length}
         />
       );
@@ -89,7 +162,7 @@ function createCollectionsView(ctx: Context, parts: PageParts): PageView {
   return {
     key: { page: 'collections', number: page, pages, shown: tiles.map(toTileKey) },
     entry: () => parts.collections.all,
-    render: async () => <CollectionsPage {...{ page, pages, tiles }} />,
+    render: async () => <CollectionsPage {...{ page, pages }} shown={tiles} />,
   };
 }
 
@@ -114,8 +187,7 @@ interface CollectionPageProps extends ShownCollection {
 /** A list of recommended bots. */
 function CollectionPage(props: CollectionPageProps): VNode {
   const { name, locale, title, description, page, html, bots, category, by, others, hidden } = props;
-  const { site } = useVisit();
-  const { t, text, href } = useLanguage();
+  const { site, t, text, href } = usePage();
   const path = toCollectionPath(name);
   const own = { lang: locale, dir: directionOf(locale) };
   const meta = createCollectionMeta(site, props, text('collections.title'));
@@ -173,26 +245,15 @@ function CollectionPage(props: CollectionPageProps): VNode {
   );
 }
 
-interface CollectionsPageProps extends Pick<PageLinksProps, 'page' | 'pages'> {
-  readonly tiles: readonly ShelfTileProps[];
-}
-
 /** The list of all collections. */
-function CollectionsPage({ tiles, page, pages }: CollectionsPageProps): VNode {
-  const language = useLanguage();
-  const { site } = useVisit();
-  const { t, text, href } = language;
+function CollectionsPage({ shown, page, pages }: ReturnType<typeof pickPage<ShelfTileProps>>): VNode {
+  const context = usePage();
+  const { site, t, text, href } = context;
   const [title, description] = [text('collections.title'), text('collections.text')];
-  const meta = createOwnMeta(site.canonicalUrl + pageAddress(page), language, { title, description });
-  const head = (
-    <>
-      <h1>{title}</h1>
-      <p>{description}</p>
-    </>
-  );
+  const meta = createOwnMeta(site.canonicalUrl + pageAddress(page), context, { title, description });
   return (
-    <Layout {...{ meta, head }}>
-      <Shelves tiles={tiles} heading="h2" />
+    <Layout meta={meta} lead={<p>{description}</p>}>
+      <Shelves tiles={shown} heading="h2" />
       <PageLinks {...{ page, pages }} pathOf={(number) => href(pageAddress(number))} />
       {site.hasForms && <ActionLink href={href('/add/collection')}>{t('collection.add')}</ActionLink>}
     </Layout>
@@ -216,7 +277,6 @@ function createCollectionMeta(site: Site, page: CollectionPageProps, all: string
     return { '@type': 'ListItem', position: i + 1, url: `${site.canonicalUrl}/bots/${id}` };
   });
   const list = {
-    '@context': 'https://schema.org',
     '@type': 'CollectionPage',
     url: address,
     name: title,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ChangeIndex } from '../../../src/catalogue/changes/change-index.ts';
 import { BotStore } from '../../../src/catalogue/store/bot-store.ts';
 import { silentLog } from '../../../src/lib/log.ts';
-import { trackRemovedBots } from '../../../src/site/bot/removed-bot-page.tsx';
+import { trackRemovedBots } from '../../../src/site/bot/removed-bots.ts';
 import { mainPage, pagePath, translation, botId } from '../../support/sample.ts';
 import { followBranch } from '../../support/branch.ts';
 import { eventually } from '../../support/eventually.ts';
