@@ -3,7 +3,7 @@ import { openCounts } from '../counts/counts.ts';
 import { createOpener, openClone } from '../git/branch/clone.ts';
 import { Committer } from '../git/branch/committer.ts';
 import type { GitClient } from '../git/run-git.ts';
-import { createPageEditor } from '../http/api/updates.ts';
+import { createPageEditor } from '../http/api/api.ts';
 import { ResponseCache } from '../http/response-cache.ts';
 import { openImages } from '../images/images.ts';
 import { Closers } from '../lib/closers.ts';

@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { Command, UpdateValues } from '../../../schemas/types.ts';
 import type { BotId } from '../../bot/id.ts';
 import { parseToken } from '../../bot/token.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
@@ -12,12 +13,33 @@ import { ProblemError } from '../problem.ts';
 import { listEtags, parseEtags } from '../representation.ts';
 import { type BodyRules, readText } from '../request.ts';
 import { parseCommands, parseStats, parseUpdate } from './update-body.ts';
-import type { ApplyUpdate } from './updates.ts';
 
 export interface UpdateRouteOptions extends PostOptions {
   readonly applyUpdate: ApplyUpdate;
   /** Returns the settings in force. */
   readonly settings: () => CatalogueSettings;
+}
+
+/**
+ * Applies an update and makes it durable. Returns the commit of its content; null if no content changed. If it rejects,
+ * nothing is saved, unless the error is count-not-saved.
+ * @param isExpected whether the client read the bot, or the commands, with this digest
+ * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
+ * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is
+ * made
+ * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
+ * @throws {BotshelfError} count-not-saved, when the count cannot be saved after the content
+ * @throws {ProblemError} too-many-requests, if the bot would have one commit too many
+ */
+export type ApplyUpdate = (
+  id: BotId,
+  values: UpdateValues & PostedCommands,
+  isExpected?: (digest: string | undefined) => boolean,
+) => Promise<string | null>;
+
+/** Commands, which are posted alone and replace all of the bot's commands. */
+export interface PostedCommands {
+  readonly commands?: readonly Command[];
 }
 
 /** The options of all routes that owners post to. */
