@@ -193,17 +193,17 @@ async function compareBots(
   paths: readonly string[],
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const added: AddedBot[] = [];
+  const values: NewValue[] = [];
   for (const id of new Set(paths.flatMap((path) => parsePagePath(path)?.id ?? []))) {
     const before = await was.readPages(await listPlaces(was, id));
     const files = await now.readPages(await listPlaces(now, id));
     findings.push(...checkBotChange(before, files));
     const page = findChangedMainPage(before, files)?.page;
     const former = findMainPage(before)?.page?.data;
-    const keys = (['name', 'invite'] as const).filter((key) => page?.data[key] !== former?.[key]);
-    if (page) added.push({ id, page, keys });
+    for (const key of ['name', 'invite'] as const)
+      if (page && page.data[key] !== former?.[key]) values.push({ id, page, key, others: new Set() });
   }
-  return [...findings, ...(await checkDuplicates(root, after, added))];
+  return [...findings, ...(await checkDuplicates(root, after, values))];
 }
 
 /** Returns whether a finding is about one of these paths, its bot, or a value that the settings decide. */
@@ -269,14 +269,6 @@ function createSizeFinding(changes: readonly ChangedFile[]): Finding {
   return createFileError(changes[0]?.path ?? botsFolder, 'change-size', message);
 }
 
-/** A main page with a new name or invite. */
-interface AddedBot {
-  readonly id: BotId;
-  readonly page: Page;
-  /** The keys that are new. */
-  readonly keys: readonly ('name' | 'invite')[];
-}
-
 /**
  * Warns of main pages whose new name or invite another bot has already. Every page of the commit is searched for these keys
  * without parsing: text that looks like a key counts as one.
@@ -284,18 +276,12 @@ interface AddedBot {
 async function checkDuplicates(
   root: string,
   commit: string,
-  newcomers: readonly AddedBot[],
+  values: readonly NewValue[],
 ): Promise<Finding[]> {
-  const values: NewValue[] = [];
   const wanted = new Map<string, NewValue[]>();
-  for (const { id, page, keys } of newcomers) {
-    for (const key of keys) {
-      const value = { id, page, key, others: new Set<string>() };
-      values.push(value);
-      for (const likeness of toComparisonKeys(key, page.data[key]))
-        wanted.set(likeness, [...(wanted.get(likeness) ?? []), value]);
-    }
-  }
+  for (const value of values)
+    for (const likeness of toComparisonKeys(value.key, value.page.data[value.key]))
+      wanted.set(likeness, [...(wanted.get(likeness) ?? []), value]);
   if (wanted.size === 0) return [];
   await fetchMissing(root, [`${commit}^{tree}`, '--', botsFolder]);
   const keys = new Set(values.map(({ key }) => `"${key}"`));
@@ -311,8 +297,10 @@ async function checkDuplicates(
   return values.flatMap(listTakenWarnings);
 }
 
+/** A new name or invite of a bot. */
 interface NewValue {
   readonly id: BotId;
+  /** The main page of the bot. */
   readonly page: Page;
   readonly key: 'name' | 'invite';
   /** The paths of other bots' pages with a like value. */

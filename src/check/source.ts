@@ -1,15 +1,13 @@
 import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { BotId } from '../bot/id.ts';
-import { createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, type FilePlace, folderOf, pathOf, groupByBot } from '../catalogue/page/layout.ts';
 import {
   type PageFile,
   readPageFile,
   maxReadSize,
   notAFile,
-  parsePageFile,
-  createRefusedPageFile,
+  toPageFile,
   createDiskReader,
   type FileReader,
 } from '../catalogue/page/page-file.ts';
@@ -128,16 +126,11 @@ export function openCommitSource(root: string, commit: string): CatalogueSource 
     list: async (folder) =>
       new Map([...(await openTree(folder))].map(([name, { mode }]) => [name, toKind(mode)])),
     readPages: async (places) => {
-      const files = places.map(async (place) => ({
-        place,
-        bytes: await readFile(pathOf(place.id, place.locale)),
-      }));
-      return (await Promise.all(files)).flatMap(({ place, bytes }) => {
-        if (bytes === undefined) return [];
-        if (Buffer.isBuffer(bytes)) return [parsePageFile(place, bytes)];
-        const fault = createFileFault(pathOf(place.id, place.locale), 'regular-file', bytes);
-        return [createRefusedPageFile(place, fault)];
-      });
+      const read = async (place: FilePlace): Promise<PageFile[]> => {
+        const file = toPageFile(place, await readFile(pathOf(place.id, place.locale)), 'sha1');
+        return file ? [file] : [];
+      };
+      return (await Promise.all(places.map(read))).flat();
     },
     readFile,
     close: () => objects.close(),
