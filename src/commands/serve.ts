@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Config, readConfig } from '../app/config.ts';
-import type { StartProgress } from '../app/start-messages.ts';
+import type { StartProgress } from '../app/service.ts';
 import { messageOf } from '../lib/errors.ts';
 import { armFailpoint } from '../lib/failpoint.ts';
 import type { Log } from '../lib/log.ts';
