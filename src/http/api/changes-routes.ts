@@ -15,12 +15,7 @@ import {
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { idsParameter, limitParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import {
-  type BotIndex,
-  exportLines,
-  findKnownBot,
-  type IndexedBot,
-} from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, exportLines, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { readHead } from '../../git/refs.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import type { CurrentCache } from '../../lib/current-cache.ts';
@@ -29,10 +24,17 @@ import { joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { chooseType, compressedBodies, createDocument, readHeaders, send } from '../representation.ts';
+import {
+  chooseType,
+  compressedBodies,
+  createDocument,
+  createJson,
+  readHeaders,
+  send,
+} from '../representation.ts';
 import { parseQuery, readQuery } from '../request.ts';
 import { createDataHeaders } from './openapi.ts';
-import { pickBots } from './read-routes.ts';
+import { findBot, pickBots } from './read-routes.ts';
 
 /**
  * Adds the changes of the catalogue, page by page and as server-sent events.
@@ -153,16 +155,18 @@ export function addChangesRoute(
   baseUrl: string,
 ): void {
   router.get('/api/v2/bots/:id/changes', async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { bot, current: isSame } = findBot(ctx, bots);
     const { after } = readQuery(parseQuery(ctx), changeParameters);
     ensureComplete(index);
     const stamp = index.stamp(bot.id);
     const page = await readBotChanges(index, bot.id, after);
-    const body = Buffer.from(JSON.stringify(page.changes.map(toRecord)));
     const next = page.next && { Link: `<${baseUrl}${ctx.path}?after=${page.next}>; rel="next"` };
-    const current = (): boolean => bots.get(bot.id) === bot && index.stamp(bot.id) === stamp;
-    const headers = { ...readHeaders, ...next };
-    await send(ctx, { ...createDocument('application/json', body), headers, current });
+    const current = (): boolean => isSame() && index.stamp(bot.id) === stamp;
+    await send(ctx, {
+      ...createJson(page.changes.map(toRecord)),
+      headers: { ...readHeaders, ...next },
+      current,
+    });
   });
 }
 

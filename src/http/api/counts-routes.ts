@@ -9,7 +9,7 @@ import {
   refuse,
 } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { type BotIndex, type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
@@ -17,10 +17,10 @@ import { quoteValue, joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
+import { chooseType, createDocument, createJson, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, readQuery } from '../request.ts';
 import { createDataHeaders } from './openapi.ts';
-import { refuseQuery, pickBots } from './read-routes.ts';
+import { findBot, refuseQuery, pickBots } from './read-routes.ts';
 
 type LatestCounts = Pick<OpenCounts['state'], 'count' | 'reportedAt'>;
 
@@ -32,16 +32,15 @@ export function addCountsRoute(
   countHistory: ReadonlyCountHistory,
 ): void {
   router.get('/api/v2/bots/:id/stats', refuseQuery, async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { bot, current: isSame } = findBot(ctx, bots);
     const [count, at] = [counts.count(bot.id), counts.reportedAt(bot.id)];
     const countedAt = at === undefined ? null : new Date(at).toISOString();
-    const body = Buffer.from(JSON.stringify({ server_count: count ?? null, countedAt }));
     const current = (): boolean =>
-      bots.get(bot.id) === bot && counts.count(bot.id) === count && counts.reportedAt(bot.id) === at;
-    await send(ctx, { ...createDocument('application/json', body), current });
+      isSame() && counts.count(bot.id) === count && counts.reportedAt(bot.id) === at;
+    await send(ctx, { ...createJson({ server_count: count ?? null, countedAt }), current });
   });
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { bot } = findBot(ctx, bots);
     const { from, to } = parseDays(parseQuery(ctx), maxDays, countHistory.present());
     const kind = chooseType(ctx, ['application/json', 'text/csv']);
     await ensureRead(countHistory);
