@@ -168,7 +168,7 @@ async function checkBots(
       : createScope(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
     const report = await checkCatalogue(now, scope, { ...options, settings });
     return {
-      files: report.files,
+      files: report.files + Number(refuseMore && settings.found),
       findings: [
         ...(concernsSideFiles(changes) ? await checkBeside(was, now, paths) : []),
         ...('faults' in blocked ? blocked.faults.map(toErrorFinding) : []),
@@ -210,7 +210,6 @@ async function compareBots(
 function isOfChange(paths: readonly string[]): (finding: Finding) => boolean {
   const ids = new Set(paths.map((path) => parsePagePath(path)?.id));
   return ({ path, rule }) => {
-    if (path === settingsName) return false;
     const id = parsePagePath(path)?.id;
     const isChanged = paths.some((own) => own === path || own.startsWith(`${path}/`));
     return isChanged || rulesOfSettings.has(rule) || (id !== undefined && ids.has(id));

@@ -9,7 +9,7 @@ import {
   groupByBot,
   listTop,
 } from '../catalogue/page/layout.ts';
-import { type PageFile, createDiskReader } from '../catalogue/page/page-file.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits, isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import {
   assembleCollections,
@@ -68,20 +68,16 @@ export interface ReportOptions {
   readonly onProgress?: (files: number, share: number) => void;
 }
 
-interface CheckOptions extends ReportOptions {
-  /** The settings of the catalogue, with their faults; read from the source if left out. */
-  readonly settings?: SettingsReading;
-}
-
 /**
- * Checks every file of a part of a catalogue against every rule. A bot is checked as a whole when one of its files is in
- * the part, because some rules are about its files together. The settings are checked with all of a catalogue.
+ * Checks the bots of a part of a catalogue against every rule. A bot is checked as a whole when one of its files is in
+ * the part, because some rules are about its files together.
+ * @param options with the settings of the catalogue; read from the source if left out
  * @throws when a folder cannot be read
  */
 export async function checkCatalogue(
   source: CatalogueSource,
   scope: Scope,
-  options: CheckOptions = {},
+  options: ReportOptions & { readonly settings?: SettingsReading } = {},
 ): Promise<CheckReport> {
   const findings: Finding[] = [];
   let files = 0;
@@ -89,10 +85,6 @@ export async function checkCatalogue(
   const limits = settings.settings ?? noLimits;
   const own = parseBlocked(await source.readFile(blockedName));
   const blocked = privateBlocked ?? ('value' in own ? own.value : nothingBlocked);
-  if (scope === 'everything') {
-    files += Number(settings.found);
-    findings.push(...settings.faults.map(toErrorFinding));
-  }
   const tops = [...(await source.list(botsFolder))];
   for (const [done, [top, kind]] of tops.entries()) {
     const names = listNamesInScope(scope, top);
@@ -159,11 +151,12 @@ function findPathProblem(path: string, kind: EntryKind | undefined): Fault | und
 /** The rules that another file than the faulty one may break. */
 export const rulesOfCollections: ReadonlySet<string> = new Set(['one-list-of-bots', 'unknown-bot']);
 
-/** Checks the files next to `bots/`: profiles of authors, collections, and `blocked.json`. @throws when a folder cannot be read */
+/** Checks the files next to `bots/`: settings, profiles, collections and `blocked.json`. @throws when a folder cannot be read */
 export async function checkSideFiles(source: CatalogueSource): Promise<CheckReport> {
-  const findings: Finding[] = [];
+  const settings = await readSettings(source.readFile);
+  const findings = settings.faults.map(toErrorFinding);
   const contents = new Map<string, Buffer>();
-  let files = 0;
+  let files = Number(settings.found);
   const top = await source.list('.');
   for (const folder of sideFolders) {
     const kind = top.get(folder);
@@ -275,14 +268,8 @@ export async function listBotsToBlock(
 const minCommonHost = 10;
 
 /** Returns the OAuth clients that a bot may have, so that a blocked bot stays blocked under another id of its page. */
-function listClients({
-  invite,
-  oauth,
-}: {
-  readonly invite?: string;
-  readonly oauth?: string | null;
-}): string[] {
-  return [...new Set([...listNumbers(invite ?? ''), ...(oauth ? [oauth] : [])])];
+function listClients({ invite = '', oauth }: { invite?: string; oauth?: string | null }): string[] {
+  return [...new Set([...listNumbers(invite), ...(oauth ? [oauth] : [])])];
 }
 
 interface PlacedText {
@@ -299,7 +286,7 @@ function listTexts(value: unknown, place: PlacedText['place'] = []): PlacedText[
 
 /**
  * Checks a part of the catalogue in the folder `root` as checkCatalogue does, in a thread for each core where the part is
- * large.
+ * large; with all of it also the files next to `bots/`.
  * @throws when `bots/` or a folder in it cannot be read
  */
 export async function checkInThreads(
@@ -321,10 +308,7 @@ async function checkBots(root: string, scope: Scope, options: ReportOptions): Pr
 
   const module = new URL(import.meta.url);
   const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
-  const settings = await readSettings(createDiskReader(root));
-  let files = scope === 'everything' ? Number(settings.found) : 0;
-  let done = 0;
-  const faults = scope === 'everything' ? settings.faults.map(toErrorFinding) : [];
+  let [files, done] = [0, 0];
   try {
     const reports = await Promise.all(
       splitIntoParts(tops, foldersPerTask).map(async (part) => {
@@ -336,8 +320,7 @@ async function checkBots(root: string, scope: Scope, options: ReportOptions): Pr
         return report;
       }),
     );
-    const findings = [...faults, ...reports.flatMap((report) => report.findings)];
-    return { files, findings: findings.toSorted(compareFaults) };
+    return { files, findings: reports.flatMap(({ findings }) => findings).toSorted(compareFaults) };
   } finally {
     await pool.close();
   }

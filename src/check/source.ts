@@ -122,16 +122,12 @@ export function openCommitSource(root: string, commit: string): CatalogueSource 
     // A file that is too large to be read is too large for its rules, too.
     return (await objects.readOne(entry.id))?.content ?? Buffer.alloc(maxReadSize + 1);
   };
+  const readPage = async (place: FilePlace): Promise<PageFile | []> =>
+    toPageFile(place, await readFile(pathOf(place.id, place.locale)), 'sha1') ?? [];
   return {
     list: async (folder) =>
       new Map([...(await openTree(folder))].map(([name, { mode }]) => [name, toKind(mode)])),
-    readPages: async (places) => {
-      const read = async (place: FilePlace): Promise<PageFile[]> => {
-        const file = toPageFile(place, await readFile(pathOf(place.id, place.locale)), 'sha1');
-        return file ? [file] : [];
-      };
-      return (await Promise.all(places.map(read))).flat();
-    },
+    readPages: async (places) => (await Promise.all(places.map(readPage))).flat(),
     readFile,
     close: () => objects.close(),
   };
