@@ -177,17 +177,13 @@ async function mergeResult(
   ours: string,
   theirs: string,
 ): Promise<{ readonly tree: string; readonly conflicts: readonly string[] }> {
-  let output: string;
-  try {
-    output = await runCommandLineGit(folder, [...mergeTree, ours, theirs], { accepts: 1 });
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    throw new UserError(
-      error.status === usageError
+  const output = await runCommandLineGit(folder, [...mergeTree, ours, theirs], {
+    accepts: 1,
+    explain: ({ status, reason }) =>
+      status === usageError
         ? 'this git cannot merge without a checkout: install Git 2.38 or later'
-        : `git could not merge the change: ${error.reason}`,
-    );
-  }
+        : `git could not merge the change: ${reason}`,
+  });
   // `<tree>\0`, and after a conflict `<path>\0…` and messages, with an empty field between the two.
   const [tree = '', ...rest] = output.split('\0');
   if (rest.length <= 1) return { tree, conflicts: [] };
@@ -214,15 +210,12 @@ async function mergeBases(
   tip: string,
   [base, head]: readonly [string, string],
 ): Promise<string[]> {
-  try {
-    return (await runCommandLineGit(folder, ['merge-base', '--all', target, tip])).trim().split('\n');
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    if (await isShallow(folder)) throw new UserError(describeShallowClone(base));
-    throw new UserError(
-      `${head} and ${JSON.stringify(base)} have no commit in common: name a revision that this branch started from`,
-    );
-  }
+  const explain = async (): Promise<string> =>
+    (await isShallow(folder))
+      ? describeShallowClone(base)
+      : `${head} and ${JSON.stringify(base)} have no commit in common: name a revision that this branch started from`;
+  const args = ['merge-base', '--all', target, tip];
+  return (await runCommandLineGit(folder, args, { explain })).trim().split('\n');
 }
 
 function describeSeveralBases(base: string): string {
@@ -234,28 +227,18 @@ function describeSeveralBases(base: string): string {
  * later ones take ids.
  */
 async function resolveCommit(folder: string, revision: string): Promise<string> {
+  const explain = async ({ reason }: Pick<GitError, 'reason'>): Promise<string> => {
+    const shallow = await isShallow(folder);
+    if (shallow === undefined)
+      return `git cannot read ${folder}: ${reason || 'it is in no Git repository'}; --base needs a clone`;
+    return shallow
+      ? describeShallowClone(revision)
+      : `${JSON.stringify(revision)} is no commit here: fetch it first, or name another revision such as origin/main`;
+  };
   // No revision begins with a hyphen, and simple-git would throw because it takes some for options.
-  if (/^\s*-/.test(revision)) throw await createRevisionError(folder, revision, new GitError([], null, ''));
-  try {
-    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
-    return (await runCommandLineGit(folder, args)).trim();
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    throw await createRevisionError(folder, revision, error);
-  }
-}
-
-async function createRevisionError(folder: string, revision: string, failure: GitError): Promise<UserError> {
-  const shallow = await isShallow(folder);
-  if (shallow === undefined) {
-    return new UserError(
-      `git cannot read ${folder}: ${failure.reason || 'it is in no Git repository'}; --base needs a clone`,
-    );
-  }
-  if (shallow) return new UserError(describeShallowClone(revision));
-  return new UserError(
-    `${JSON.stringify(revision)} is no commit here: fetch it first, or name another revision such as origin/main`,
-  );
+  if (/^\s*-/.test(revision)) throw new UserError(await explain({ reason: '' }));
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+  return (await runCommandLineGit(folder, args, { explain })).trim();
 }
 
 function describeShallowClone(revision: string): string {
@@ -393,14 +376,11 @@ export async function fetchCommit(folder: string, remote: string, id: string): P
     throw new UserError(
       `${JSON.stringify(id)} is not the id of a commit: --fetch needs all 40 digits in --head`,
     );
-  try {
-    await runCommandLineGit(folder, [...fetch, '--', remote, id], { stallSeconds: maxStallSeconds });
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    throw new UserError(
-      `commit ${id} cannot be fetched from ${JSON.stringify(remote)}, or has broken objects: ${error.stderr.trim() || 'git was killed'}`,
-    );
-  }
+  await runCommandLineGit(folder, [...fetch, '--', remote, id], {
+    stallSeconds: maxStallSeconds,
+    explain: ({ stderr }) =>
+      `commit ${id} cannot be fetched from ${JSON.stringify(remote)}, or has broken objects: ${stderr.trim() || 'git was killed'}`,
+  });
 }
 
 /**

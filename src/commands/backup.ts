@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type CommandConfig, readCommandConfig } from '../app/config.ts';
-import { GitError, isGitFailure } from '../git/run-git.ts';
+import { isGitFailure } from '../git/run-git.ts';
 import { writeAtomically, fsyncFolder, fsyncTree, makeFolder } from '../lib/files.ts';
 import { ignoreMissing, UserError } from '../lib/errors.ts';
 import { makeRoom, quoteForShell } from './init.ts';
@@ -46,9 +46,8 @@ export async function backup(name: string): Promise<void> {
   await runGit(mirror, 'symbolic-ref', 'HEAD', branch);
   await runGit(mirror, 'config', 'botshelf.prefix', prefix);
   await runGit(mirror, '-c', 'gc.auto=6700', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet');
-  await runGit(mirror, 'fsck', '--no-dangling', '--progress').catch((error: unknown) => {
-    if (!(error instanceof GitError)) throw error;
-    throw new UserError(`git fsck finds ${mirror} damaged: move ${folder} away, and make a new backup`);
+  await showGit(mirror, ['fsck', '--no-dangling', '--progress'], {
+    explain: () => `git fsck finds ${mirror} damaged: move ${folder} away, and make a new backup`,
   });
 
   await fsyncTree(mirror);

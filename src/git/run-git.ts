@@ -345,8 +345,9 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
 
 /**
  * Runs git for a command of the command line and returns its standard output.
- * @throws {GitError}
- * @throws {UserError} if git is not installed, or the repository belongs to another user
+ * @param options with `explain`, which returns why git failed and the fix
+ * @throws {GitError} without `explain`
+ * @throws {UserError} if git is not installed, or the repository belongs to another user, and with `explain`
  */
 export async function runCommandLineGit(
   folder: string,
@@ -354,15 +355,18 @@ export async function runCommandLineGit(
   {
     take,
     onProgress,
+    explain,
     ...options
   }: Pick<GitCommand, 'input' | 'indexFile' | 'accepts' | 'stallSeconds'> &
-    Pick<RunOptions, 'take' | 'onProgress'> = {},
+    Pick<RunOptions, 'take' | 'onProgress'> & {
+      readonly explain?: (error: GitError) => string | Promise<string>;
+    } = {},
 ): Promise<string> {
   try {
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take, onProgress });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    const problem = error.startFailure ?? findOwnershipProblem(error.stderr);
+    const problem = error.startFailure ?? findOwnershipProblem(error.stderr) ?? (await explain?.(error));
     throw problem === undefined ? error : new UserError(problem);
   }
 }
