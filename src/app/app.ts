@@ -79,15 +79,12 @@ export async function openApp(parts: AppParts, closers: Closers): Promise<() => 
   };
 }
 
-interface Application {
-  /** Responds to a request. If that fails, logs the reason at level `debug`. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** Removes the path of the public address from that of a request, except for probes; undefined if it has none. */
-  readonly rewrite: ((url: string) => string) | undefined;
-}
-
-/** Creates the application: the middleware, then the routers, the busiest first. */
-function createApp(parts: AppParts, api: Api, site: Pages): Application {
+/**
+ * Creates the application: the middleware, then the routers, the busiest first.
+ * @returns `handle`, which responds to a request, and logs at level `debug` if that fails; and `rewrite`, which removes the
+ * path of the public address from that of a request, except for probes; undefined if it has none
+ */
+function createApp(parts: AppParts, api: Api, site: Pages) {
   const { config, catalogue, state, metrics, proxyNotice, log } = parts;
   const { posts, update, reads, others } = api;
   const { assets, pages } = site;
@@ -140,7 +137,7 @@ function createApp(parts: AppParts, api: Api, site: Pages): Application {
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   const compute = app.callback();
   return {
-    handle: async (request, response) => {
+    handle: async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       const target = request.method === 'POST' ? update.find(request.url ?? '') : undefined;
       if (target === undefined) return await compute(request, response);
       // Uses Koa's context alone: for a count, its chain of middleware and the router would double the time.

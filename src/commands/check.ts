@@ -19,7 +19,7 @@ export interface CheckFlags {
   readonly head?: string;
   /** The remote that `head` is fetched from. */
   readonly fetch?: string;
-  readonly format: ReportFormat;
+  readonly format: 'text' | 'github' | 'json' | 'sarif' | 'gitlab';
 }
 
 /** Checks the catalogue and prints the report; the exit code is 1 when it has errors. @throws {UserError} */
@@ -88,8 +88,6 @@ function isThere(path: string): boolean {
   }
 }
 
-export type ReportFormat = 'text' | 'github' | 'json' | 'sarif' | 'gitlab';
-
 /**
  * Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document, which
  * may be SARIF or a Code Quality report of GitLab.
@@ -97,30 +95,21 @@ export type ReportFormat = 'text' | 'github' | 'json' | 'sarif' | 'gitlab';
  */
 export function printReport(
   report: CheckReport,
-  format: ReportFormat,
+  format: CheckFlags['format'],
   stream?: NodeJS.WritableStream,
 ): string {
-  switch (format) {
-    case 'text':
-      return [
-        ...report.findings.map((finding) => formatText(finding, stream)),
-        formatSummary(report),
-        '',
-      ].join('\n');
-    case 'github':
-      return [
-        ...report.findings.map(formatAnnotation),
-        formatSummary(report),
-        ...listAdvice(report),
-        '',
-      ].join('\n');
-    case 'json':
-      return `${formatJson({ files: report.files, faults: report.findings.map(toJsonFinding) })}\n`;
-    case 'sarif':
-      return `${formatJson(toSarif(report.findings.map(toJsonFinding)))}\n`;
-    case 'gitlab':
-      return `${formatJson(report.findings.map(toJsonFinding).map(toCodeQuality))}\n`;
-  }
+  const { files, findings } = report;
+  if (format === 'text')
+    return printLines([...findings.map((finding) => formatText(finding, stream)), formatSummary(report)]);
+  if (format === 'github')
+    return printLines([...findings.map(formatAnnotation), formatSummary(report), ...listAdvice(report)]);
+  const faults = findings.map(toJsonFinding);
+  const documents = { json: { files, faults }, sarif: toSarif(faults), gitlab: faults.map(toCodeQuality) };
+  return `${formatJson(documents[format])}\n`;
+}
+
+function printLines(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** Returns a SARIF 2.1.0 log, which code scanning of GitHub and editors read. */

@@ -4,7 +4,7 @@ import { basename, dirname, join, parse as parsePath, relative } from 'node:path
 import { isScalar, parseDocument, visit } from 'yaml';
 import { createSizeFault, maxFileSize, splitFrontMatter } from '../catalogue/page/page.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
-import { findDuplicateKey } from '../lib/json.ts';
+import { findDuplicateKey, isObject } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';
 
 /** The fields of a record by their names, with anything in them. */
@@ -171,10 +171,6 @@ function findLists(
   return entries.flatMap(([key, entry]) =>
     findLists(entry, pages, isRecord, path === '' ? key : `${path}.${key}`),
   );
-}
-
-export function isObject(value: unknown): value is SourceFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the first text that a list repeats; undefined if all differ. */

@@ -1,8 +1,9 @@
 import type { ImportMap, ImportRule } from '../../schemas/types.ts';
 import { isServerInvite, parseInvite } from '../bot/invite.ts';
 import { toCanonicalLocale } from '../bot/locale.ts';
+import { isObject } from '../lib/json.ts';
 import { findNearestName, quoteValue } from '../lib/text.ts';
-import { isObject, readList, readRecords, type SourceFields } from './read-records.ts';
+import { readList, readRecords, type SourceFields } from './read-records.ts';
 import { convertValue, parseDate, toKeyValue } from './values.ts';
 
 /**

@@ -37,7 +37,8 @@ export function readStrictJson(
   return readStrict(text, what, depth, isObject, other);
 }
 
-function isObject(data: unknown): data is Record<string, unknown> {
+/** Whether a value is an object, and not a list. */
+export function isObject(data: unknown): data is Record<string, unknown> {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
 }
 

@@ -208,9 +208,7 @@ interface ExportRouteParts {
  */
 export function addExportRoute(router: Router, parts: ExportRouteParts): void {
   const { bots, catalogue, repositoryOpener, feed, places, cache, settings } = parts;
-  const readExport = async (
-    pick: () => readonly IndexedBot[] | Promise<readonly IndexedBot[]>,
-  ): Promise<Export> => {
+  const readExport = async (pick: () => readonly IndexedBot[] | Promise<readonly IndexedBot[]>) => {
     // Read before the bots, so that a client that follows the changes from there misses none.
     const cursor = feed.tip;
     if (cursor === undefined && (await hasCommit(repositoryOpener))) throw createNoHistoryError();
@@ -257,14 +255,6 @@ async function computeExportDigest(bots: readonly IndexedBot[]): Promise<string>
     hash.update(`${digest} ${files.map(({ sha }) => sha).join(' ')}\n`);
   });
   return hash.digest('base64url');
-}
-
-/** All bots at one moment. */
-interface Export {
-  readonly all: readonly IndexedBot[];
-  /** Undefined without a history. */
-  readonly cursor: string | undefined;
-  readonly digest: string;
 }
 
 /** Returns the places for all exports together. */

@@ -128,7 +128,7 @@ interface CountHistoryRouteParts {
 /** Adds the counts over time of all listed bots, a line for each day and bot. */
 export function addCountHistoryRoute(router: Router, parts: CountHistoryRouteParts): void {
   const { bots, countHistory, places, cache, settings } = parts;
-  const listIds = async (): Promise<ListedIds> => {
+  const listIds = async () => {
     const all = await bots.sorted();
     const hash = createHash('sha1');
     await forEachInSlices(all, ({ id }) => void hash.update(id));
@@ -154,13 +154,6 @@ export function addCountHistoryRoute(router: Router, parts: CountHistoryRoutePar
       headers: createDataHeaders(settings().license),
     });
   });
-}
-
-/** All bots at one moment. */
-interface ListedIds {
-  readonly all: readonly IndexedBot[];
-  /** The digest of the ids of all bots. */
-  readonly digest: string;
 }
 
 /** A year; all counts of a day are a megabyte for 40,000 bots. */
