@@ -18,7 +18,7 @@ import { openTokens } from '../tokens/tokens.ts';
 import { openApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createHealth, ProxyNotice } from './health.ts';
-import { Metrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { UncommittedPages } from './uncommitted-pages.ts';
 import { formatVersion, type Version } from './version.ts';
 
@@ -104,7 +104,7 @@ async function start(
   const reporting = [catalogueRoom, countRoom, tokenRoom, syncRoom, proposalRoom, proxyNotice, listening];
   const health = createHealth(parts, reporting);
   const responses = new ResponseCache();
-  const metrics = new Metrics(parts, health, responses);
+  const metrics = createMetrics(parts, health, responses);
   const listen = await openApp({ ...parts, health, metrics, responses }, closers);
   // With a separate port for probes, the main one opens when the service is ready: proxies use other machines first.
   if (config.probePort === null) address = await listen();
