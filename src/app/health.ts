@@ -136,48 +136,45 @@ export function createEditedNotice(bots: Pick<BotIndex, 'version' | 'sorted'>): 
   };
 }
 
-/** Detects requests with headers of a proxy that the service is not configured for. */
-export class ProxyNotice {
-  readonly #log: Log;
-  readonly #faults: string[] = [];
+export type ProxyNotice = ReturnType<typeof createProxyNotice>;
+
+/**
+ * Detects requests with headers of a proxy that the service is not configured for.
+ * @param config with the assumed public address
+ */
+export function createProxyNotice(
+  { baseUrl, isBaseUrlSet, trustProxy }: { baseUrl: string; isBaseUrlSet: boolean; trustProxy: boolean },
+  log: Log,
+) {
+  const faults: string[] = [];
   /** The headers to look for, by the function that describes the first one that is found. */
-  readonly #due = new Map<(header: string) => string, readonly string[]>();
-
-  /** @param config with the assumed public address */
-  constructor(
-    { baseUrl, isBaseUrlSet, trustProxy }: { baseUrl: string; isBaseUrlSet: boolean; trustProxy: boolean },
-    log: Log,
-  ) {
-    this.#log = log;
-    if (!isBaseUrlSet)
-      this.#due.set(
-        (header) =>
-          `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${baseUrl}; set it to the public address`,
-        ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'],
-      );
-    // A client can send it too.
-    if (!trustProxy)
-      this.#due.set(
-        () =>
-          'a request has X-Forwarded-For, but BOTSHELF_TRUST_PROXY is off: if your proxy sent it, all visitors share the limits of one client; set it to on if so, ignore this if clients connect directly',
-        ['X-Forwarded-For'],
-      );
-  }
-
-  /** Notices, each with the setting to change and the reason, once a request has had such a header. */
-  health(): Health {
-    return { address: { ready: true, faults: [...this.#faults] } };
-  }
-
-  /** Checks the headers of each request until each notice is given. */
-  check({ headers }: Pick<Context, 'headers'>): void {
-    for (const [describe, names] of this.#due) {
-      const header = names.find((name) => headers[name.toLowerCase()]);
-      if (header === undefined) continue;
-      const fault = describe(header);
-      this.#due.delete(describe);
-      this.#faults.push(fault);
-      this.#log.warn({ header }, fault);
-    }
-  }
+  const due = new Map<(header: string) => string, readonly string[]>();
+  if (!isBaseUrlSet)
+    due.set(
+      (header) =>
+        `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${baseUrl}; set it to the public address`,
+      ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'],
+    );
+  // A client can send it too.
+  if (!trustProxy)
+    due.set(
+      () =>
+        'a request has X-Forwarded-For, but BOTSHELF_TRUST_PROXY is off: if your proxy sent it, all visitors share the limits of one client; set it to on if so, ignore this if clients connect directly',
+      ['X-Forwarded-For'],
+    );
+  return {
+    /** Notices, each with the setting to change and the reason, once a request has had such a header. */
+    health: (): Health => ({ address: { ready: true, faults: [...faults] } }),
+    /** Checks the headers of each request until each notice is given. */
+    check: ({ headers }: Pick<Context, 'headers'>): void => {
+      for (const [describe, names] of due) {
+        const header = names.find((name) => headers[name.toLowerCase()]);
+        if (header === undefined) continue;
+        const fault = describe(header);
+        due.delete(describe);
+        faults.push(fault);
+        log.warn({ header }, fault);
+      }
+    },
+  };
 }

@@ -17,7 +17,7 @@ import { openSync } from '../sync/sync.ts';
 import { openTokens } from '../tokens/tokens.ts';
 import { openApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createHealth, ProxyNotice } from './health.ts';
+import { createHealth, createProxyNotice } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { UncommittedPages } from './uncommitted-pages.ts';
 import { formatVersion, type Version } from './version.ts';
@@ -95,7 +95,7 @@ async function start(
   const login = await openLogin(context);
   const proposalRoom = closers.own(await openProposals({ ...context, catalogue, committer, sync, login }));
   const tokenRoom = openTokens({ ...context, ...countRoom, sync });
-  const proxyNotice = config.demo ? null : new ProxyNotice(config, log);
+  const proxyNotice = config.demo ? null : createProxyNotice(config, log);
   const rooms = { ...catalogueRoom, ...countRoom, ...syncRoom, ...proposalRoom, ...tokenRoom };
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
   const parts = { ...context, ...rooms, committer, login, images, proxyNotice, uncommitted };
