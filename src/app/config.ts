@@ -19,24 +19,13 @@ export interface Config extends Readonly<ReturnType<typeof readSettings>> {
   readonly unknown: readonly string[];
 }
 
-/** Invalid settings: a sentence each, with the variable's name and the values it takes. */
-export class ConfigError extends UserError {
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(faults.join('\n'));
-    this.name = 'ConfigError';
-    this.faults = faults;
-  }
-}
-
 /**
  * Reads the configuration of a service from the environment, which only this file does.
- * @throws {ConfigError} naming every fault at once.
+ * @throws {UserError} with a sentence for each fault: the variable's name and the values it takes
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { config, faults, missing } = examineConfig(env);
-  if (faults.length + missing.length > 0) throw new ConfigError([...faults, ...missing]);
+  if (faults.length + missing.length > 0) throw new UserError([...faults, ...missing].join('\n'));
   return config;
 }
 
@@ -62,13 +51,13 @@ export function examineConfig(env: NodeJS.ProcessEnv = process.env): ExaminedCon
 
 /**
  * Reads what a command needs of the configuration. Settings and secrets of the service alone may be missing or wrong.
- * @throws {ConfigError} naming every fault at once.
+ * @throws {UserError} with a sentence for each fault: the variable's name and the values it takes
  */
 export function readCommandConfig(env: NodeJS.ProcessEnv = process.env): CommandConfig {
   const reader = new SettingReader(env);
   const config = readCatalogueSettings(reader, env);
   const faults = [...reader.fileFaults, ...reader.faults];
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (faults.length > 0) throw new UserError(faults.join('\n'));
   return config;
 }
 

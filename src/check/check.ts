@@ -137,13 +137,11 @@ export const submoduleMessage =
 function findPathProblem(path: string, kind: EntryKind | undefined): Fault | undefined {
   const fault = (rule: string, message: string): Fault => createFileFault(path, rule, message);
   const name = path.slice(path.lastIndexOf('/') + 1);
-  if (kind === 'symlink') {
+  if (kind === 'symlink')
     return fault('regular-file', 'this is a symbolic link: remove it, pages are regular files');
-  }
   if (kind === 'submodule' || name === '.git') return fault('submodule', submoduleMessage);
-  if (name === '.gitattributes' || name === '.gitmodules') {
+  if (name === '.gitattributes' || name === '.gitmodules')
     return fault('git-attributes', `${name} changes what Git does with the catalogue: remove it`);
-  }
   if (kind === 'other') return fault('regular-file', 'this is not a regular file: remove it');
   return undefined;
 }

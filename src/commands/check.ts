@@ -25,12 +25,10 @@ export interface CheckFlags {
 /** Checks the catalogue and prints the report; the exit code is 1 when it has errors. @throws {UserError} */
 export async function check(paths: string[], { base, head, fetch, format }: CheckFlags): Promise<void> {
   const { catalogue: root, blocked: blockedFile } = readCommandConfig();
-  if (head !== undefined && base === undefined) {
+  if (head !== undefined && base === undefined)
     throw new UserError('--head needs --base: name the revision to compare it with');
-  }
-  if (fetch !== undefined && head === undefined) {
+  if (fetch !== undefined && head === undefined)
     throw new UserError('--fetch needs --head: name the commit to fetch');
-  }
   // A clone without a work tree has a catalogue too, in its commits.
   const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
   // The reasons are for maintainers, and a check of a pull request is public.
@@ -52,9 +50,8 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
  */
 export function toScope(root: string, paths: readonly string[]): Scope {
   const bots = join(root, botsFolder);
-  if (!isThere(bots)) {
+  if (!isThere(bots))
     throw new UserError(`${bots} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
-  }
   if (paths.length === 0) return 'everything';
   const realRoot = realpathSync(root);
   return createScope(paths.map((path) => toCataloguePath(realRoot, path)));
@@ -63,9 +60,8 @@ export function toScope(root: string, paths: readonly string[]): Scope {
 /** Returns the path relative to the catalogue's folder, with `/`. A link as the last part is not followed. */
 function toCataloguePath(root: string, path: string): string {
   const absolute = resolve(path);
-  if (path === '' || !isThere(absolute)) {
+  if (path === '' || !isThere(absolute))
     throw new UserError(`${JSON.stringify(path)} does not exist: pass a file or folder of the catalogue`);
-  }
   const below = relative(root, join(realpathSync(dirname(absolute)), basename(absolute))).replaceAll(
     sep,
     '/',

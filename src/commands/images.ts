@@ -11,9 +11,8 @@ import { escapeInvisible, showWhile } from './output.ts';
 /** Fetches the images that the bots name; the exit code is 1 if one could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {
   const config = readCommandConfig();
-  if (!config.images) {
+  if (!config.images)
     throw new UserError('BOTSHELF_IMAGES is off, so no pictures are cached: set it to on to fetch them');
-  }
   const lock = await lockVar(config.var);
   const log = process.stderr.isTTY ? silentLog : await createLog(config.log);
   const opened = await openImages(config, log);
@@ -32,9 +31,8 @@ export async function images(): Promise<void> {
   process.stdout.write(`${cached} of ${formatCount(known, 'picture')} in ${join(config.var, 'appdata')}\n`);
   if (failing === 0) return;
   process.stdout.write(`${failing} could not be fetched: the service retries them, less and less often\n`);
-  for (const [url, { message }] of [...cache.failures()].slice(0, maxNamedImages)) {
+  for (const [url, { message }] of [...cache.failures()].slice(0, maxNamedImages))
     process.stdout.write(`  ${escapeInvisible(`${url} ${message}`)}\n`);
-  }
   if (failing > maxNamedImages) process.stdout.write(`  and ${failing - maxNamedImages} more\n`);
   process.exitCode = 1;
 }

@@ -23,9 +23,8 @@ export async function init(
   name: string,
   { samples = false, branch, host, checker }: InitOptions,
 ): Promise<void> {
-  if (!isBranchName(branch)) {
+  if (!isBranchName(branch))
     throw new UserError(`${JSON.stringify(branch)} is not a branch name: pass one such as main`);
-  }
   const spec = checker === undefined ? await findDefaultChecker() : toPackageSpec(checker);
   const folder = resolve(name);
   await makeRoom(folder, name);

@@ -19,9 +19,8 @@ export async function createPage(
   const id = parseIdArgument(idText, 'a bot id');
   const author = account === undefined ? undefined : parseIdArgument(account, 'an account id');
   const locale = tag === undefined ? await readDefaultLocale(root) : parseLocaleArgument(tag);
-  if (!existsSync(`${root}/.`)) {
+  if (!existsSync(`${root}/.`))
     throw new UserError(`${root} is not a folder: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
-  }
   // There may be no catalogue yet.
   const places = existsSync(join(root, botsFolder)) ? listPages(root, id) : [];
   const existing = places.find((place) => tag === undefined || place.locale === locale);

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, readConfig } from '../../src/app/config.ts';
+import { readConfig } from '../../src/app/config.ts';
+import { UserError } from '../../src/lib/errors.ts';
 import { isSecureOrigin } from '../../src/login/session.ts';
 import { botshelf } from '../support/command-line.ts';
 import { readCases } from '../support/fixture-lines.ts';
@@ -18,8 +19,8 @@ describe('a setting that cannot be used', () => {
       throws(
         () => readConfig(JSON.parse(input) as NodeJS.ProcessEnv),
         (error) => {
-          ok(error instanceof ConfigError);
-          deepStrictEqual(error.faults, expected);
+          ok(error instanceof UserError);
+          deepStrictEqual(error.message.split('\n'), expected);
           return true;
         },
       );
@@ -93,7 +94,7 @@ describe('a secret from a file', () => {
       throws(
         () => readConfig(JSON.parse(input.replaceAll('FOLDER', folder)) as NodeJS.ProcessEnv),
         (error) => {
-          const message = error instanceof ConfigError ? error.message.replaceAll(folder, 'FOLDER') : '';
+          const message = error instanceof UserError ? error.message.replaceAll(folder, 'FOLDER') : '';
           ok(message.includes(expected.join()) && !message.includes(secret), message);
           return !message.includes('\n');
         },

@@ -2,7 +2,8 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, ConfigError, readConfig } from '../../src/app/config.ts';
+import { type Config, readConfig } from '../../src/app/config.ts';
+import { UserError } from '../../src/lib/errors.ts';
 import { author, homer, openLoginSite, stranger } from '../support/login-site.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
@@ -35,7 +36,7 @@ describe('the login of the demo', () => {
       try {
         return readConfig(env);
       } catch (error) {
-        ok(error instanceof ConfigError);
+        ok(error instanceof UserError);
         return undefined;
       }
     };

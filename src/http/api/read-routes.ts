@@ -108,9 +108,8 @@ export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 
   router.get('/appdata/:name.webp', async (ctx) => {
     const name = ctx.params['name'] ?? '';
     const bytes = await images.read(name);
-    if (bytes === undefined) {
+    if (bytes === undefined)
       throw new ProblemError('not-found', 'there is no such image: use a path from cachedImages of a bot');
-    }
     ctx.set({
       'Cache-Control': 'public, max-age=31536000, immutable',
       'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -175,12 +174,11 @@ const pageParameters = {
 export function parseListQuery(params: URLSearchParams, settings: ListSettings): ListQuery {
   const { values, errors } = readParameters(params, listParameters, settings);
   const { after, sort }: ListQuery = values;
-  if (typeof after === 'object' && (typeof after.value === 'string') !== (sort?.key === 'name')) {
+  if (typeof after === 'object' && (typeof after.value === 'string') !== (sort?.key === 'name'))
     errors.push({
       pointer: '?after',
       detail: 'it is from a list in another order: take it from the Link header of the page before',
     });
-  }
   if (params.get('sort') === relevance && !params.has('q'))
     errors.push({ pointer: '?sort', detail: 'relevance is the order of a search: send q, too' });
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);

@@ -92,12 +92,12 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
     ctx.body = JSON.stringify({ ...answer, commit, ...(!isAcknowledged && { note: savedHere }) });
   };
   router.post('/api/v2/bots/stats', async (ctx) => await respond(ctx, { path: statsPath, id: undefined }));
-  for (const path of [updatePath, statsPath] as const)
-    router.post(path, async (ctx) => await respond(ctx, { path, id: ctx.params['id'] ?? '' }));
-  const respondToCommands = async (ctx: Context): Promise<void> =>
-    await respond(ctx, { path: commandsPath, id: ctx.params['id'] ?? '' });
-  router.put(commandsPath, respondToCommands);
-  router.post(commandsPath, respondToCommands);
+  for (const path of [updatePath, statsPath, commandsPath] as const) {
+    const handle = async (ctx: Context): Promise<void> =>
+      await respond(ctx, { path, id: ctx.params['id'] ?? '' });
+    router.post(path, handle);
+    if (path === commandsPath) router.put(path, handle);
+  }
   return { find: findTarget, respond };
 }
 
@@ -203,9 +203,8 @@ async function authenticate(ctx: Context, id: BotId, options: AuthenticationOpti
   if (check === 'valid') return;
 
   countRefusal(ctx, id, check, options);
-  if (check === 'other bot') {
+  if (check === 'other bot')
     throw new ProblemError('other-token', `this token belongs to another bot: use the token of ${id}`);
-  }
   const detail =
     check === 'malformed'
       ? `this is not a complete token: send bsh_ and its 49 letters and digits, alone or after Bearer; ${tokenAdvice(id)}`
