@@ -26,9 +26,6 @@ export function parseUpdate(
     },
   );
   if (errors.length === 0) return body['bot'] as UpdateValues;
-  const hidden = findHidden(body, '#');
-  if (hidden !== undefined)
-    throw new ProblemError('bad-json', `${hidden} is not a key of an update: leave it out`);
   throw createInvalidError(errors);
 }
 
@@ -221,13 +218,3 @@ function findAdvice(
 }
 
 const looksLikeCount = /^(server|guild|bot)?s?[_.]?(count|servers|guilds|total)$/i;
-
-/** Returns the pointer of a key called `__proto__`, if there is one. */
-function findHidden(value: unknown, pointer: string): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [key, child] of Object.entries(value)) {
-    const below = key === '__proto__' ? `${pointer}/${key}` : findHidden(child, `${pointer}/${key}`);
-    if (below !== undefined) return below;
-  }
-  return undefined;
-}
