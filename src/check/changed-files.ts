@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { diffTrees, parseRawDiff, rawDiffOptions, type GitFile } from '../git/trees.ts';
 import { ObjectReader, toKind, submodule } from '../git/objects.ts';
 import { runCommandLineGit, GitError, fetchCommand, maxStallSeconds } from '../git/run-git.ts';
@@ -268,28 +269,23 @@ export async function grepLines(
   take: (path: string, line: string) => void,
 ): Promise<void> {
   const args = [...options, ...words.flatMap((word) => ['-e', word]), commit, '--', folder];
-  let rest = Buffer.alloc(0);
-  const takeLines = (bytes: Buffer): void => {
-    for (const line of bytes.toString().split('\n')) {
+  const decoder = new StringDecoder();
+  let rest = '';
+  const takePiece = (piece: Buffer): void => {
+    const lines = (rest + decoder.write(piece)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
       const nul = line.indexOf('\0');
       if (nul !== -1) take(line.slice(commit.length + 1, nul), line.slice(nul + 1));
     }
   };
   try {
-    const take = (piece: Buffer): void => {
-      const bytes = Buffer.concat([rest, piece]);
-      const end = bytes.lastIndexOf(newline) + 1;
-      takeLines(bytes.subarray(0, end));
-      rest = Buffer.from(bytes.subarray(end));
-    };
-    await runCommandLineGit(root, ['grep', ...args], { take });
+    await runCommandLineGit(root, ['grep', ...args], { take: takePiece });
   } catch (error) {
     const noneFound = error instanceof GitError && error.status === 1 && error.stderr === '';
     if (!noneFound) throw error;
   }
 }
-
-const newline = 0x0a;
 
 /** Makes the output `path NUL line`, whatever is configured. More threads take 1.5 × the CPU, and no less time. */
 const options = [

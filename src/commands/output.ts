@@ -31,7 +31,7 @@ export function escapeInvisible(text: string): string {
 
 /** Does work, and shows its progress on standard error. */
 async function withProgress<T>(work: (show: (text: string) => void) => Promise<T>): Promise<T> {
-  const progress = createProgress(process.stderr);
+  const progress = createProgress();
   try {
     return await work(progress.show);
   } finally {
@@ -79,7 +79,7 @@ export async function showGit(
  * to the width of the terminal. Nothing is written if the stream is not a terminal.
  */
 export function createProgress(
-  stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number },
+  stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number } = process.stderr,
 ): {
   readonly show: (text: string) => void;
   readonly end: () => void;

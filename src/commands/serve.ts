@@ -29,7 +29,7 @@ export async function serve(config: Config = readConfig()): Promise<void> {
   }
   const systemd = config.notifiesSystemd ? createSystemdNotifier(log) : null;
   const service = await startService(config, log, {
-    progress: systemd?.progress ?? createProgress(process.stderr),
+    progress: systemd?.progress ?? createProgress(),
   });
   await systemd?.notify('READY=1', `STATUS=ready at ${service.address}`);
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
