@@ -25,9 +25,9 @@ import { addChangesRoute, addExportRoute, addFeedRoute, createExportPlaces } fro
 import { addCountHistoryRoute, addCountsRoute, addLatestCountsRoute } from './counts-routes.ts';
 import { addHookRoute } from './hook-route.ts';
 import { addOpenApiRoute } from './openapi.ts';
-import { addPageRoute } from './page-route.ts';
 import { addImageRoute, addReadRoutes } from './read-routes.ts';
 import {
+  addPageRoute,
   addUpdateRoute,
   type ApplyUpdate,
   type PostedCommands,

@@ -1,18 +1,22 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Command, UpdateValues } from '../../../schemas/types.ts';
+import { createUnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
+import { toCanonicalLocale } from '../../bot/locale.ts';
 import { parseToken } from '../../bot/token.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type BotIndex, type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { BotshelfError } from '../../lib/errors.ts';
+import { ProposalError, toProposalPath } from '../../proposals/proposal.ts';
+import type { Proposals } from '../../proposals/proposals.ts';
 import type { TokenCheck, Tokens } from '../../tokens/tokens.ts';
 import type { RateLimit } from '../limits.ts';
-import { ProblemError } from '../problem.ts';
+import { ProblemError, type ProblemKind } from '../problem.ts';
 import { listEtags, parseEtags } from '../representation.ts';
 import { type BodyRules, readText } from '../request.ts';
-import { parseCommands, parseStats, parseUpdate } from './update-body.ts';
+import { parseCommands, parseSentPage, parseStats, parseUpdate } from './update-body.ts';
 
 export interface UpdateRouteOptions extends PostOptions {
   readonly applyUpdate: ApplyUpdate;
@@ -43,7 +47,7 @@ export interface PostedCommands {
 }
 
 /** The options of all routes that owners post to. */
-export interface PostOptions extends AuthenticationOptions {
+interface PostOptions extends AuthenticationOptions {
   readonly bots: BotIndex;
   /** Limits posts by bot. */
   readonly posts: RateLimit;
@@ -101,12 +105,41 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
   return { find: findTarget, respond };
 }
 
+interface PageRouteOptions extends PostOptions {
+  /** Null if nobody can log in, or proposals are turned off. */
+  readonly proposals: Pick<Proposals, 'sendPage'> | null;
+  /** The public address of the service. */
+  readonly baseUrl: string;
+}
+
+/** Adds the write for bots whose own repository has their page: its text becomes a proposal of the bot itself. */
+export function addPageRoute(router: Router, options: PageRouteOptions): void {
+  const { proposals, baseUrl, acknowledge } = options;
+  router.put('/api/v2/bots/:id/pages/:locale', async (ctx) => {
+    const { bot, body } = await readPost(ctx, ctx['params'].id ?? '', pageRules, options);
+    const locale = toCanonicalLocale(ctx['params'].locale ?? '');
+    if (locale === undefined)
+      throw new ProblemError('not-found', 'the address ends in no language: use a tag such as en or pt-BR');
+    const page = { ...parseSentPage(body), id: bot.id, locale, name: bot.facts.name };
+    if (proposals === null) return refusePage(bot.id, new ProposalError('off'));
+    const { proposal, shared } = await proposals.sendPage(page).catch((error) => refusePage(bot.id, error));
+    const isPublished = proposal?.state === 'accepted';
+    const isSaved = shared && (!isPublished || acknowledge === null || (await acknowledge()));
+    const address = proposal && baseUrl + toProposalPath(proposal);
+    ctx.status = proposal?.closedAt === null || !isSaved ? 202 : 200;
+    ctx.set('Cache-Control', 'no-store');
+    if (ctx.status === 202 && address !== null) ctx.set('Location', address);
+    const state = isPublished ? 'published' : (proposal?.state ?? 'unchanged');
+    ctx.body = { proposal: address, state, ...(!isSaved && { note: savedHere }) };
+  });
+}
+
 /**
  * Checks bot, token and rate limit, and then reads the body.
  * @throws {ProblemError} no-token, bad-token, other-token, too-many-requests, and as readText
  * @throws {BotshelfError} malformed-id, unknown-bot; unavailable, when the token cannot be checked now
  */
-export async function readPost(
+async function readPost(
   ctx: Context,
   id: string,
   rules: BodyRules,
@@ -132,7 +165,7 @@ function findTarget(url: string): UpdateTarget | undefined {
   return id === undefined ? undefined : { path: stats === undefined ? updatePath : statsPath, id };
 }
 
-export const savedHere =
+const savedHere =
   'the change is saved; the Git server does not have it yet, it is pushed later: do not send it again';
 
 /** More than any update needs. */
@@ -255,3 +288,35 @@ function readAuthorization({ headers: { authorization = '' } }: Context): string
 function createChallenge(parameter?: string): { headers: Record<string, string> } {
   return { headers: { 'WWW-Authenticate': `Bearer realm="botshelf"${parameter ? `, ${parameter}` : ''}` } };
 }
+
+/** The limit is that of a proposal. */
+const pageRules = {
+  type: ['text/markdown', 'markdown'],
+  limit: 64 * 1024,
+  whenTooLarge: 'shorten the page',
+} as const;
+
+/** Throws the error of a page that was refused. */
+function refusePage(id: BotId, error: unknown): never {
+  if (!(error instanceof ProposalError)) throw error;
+  const { kind, values } = error;
+  if (kind === 'gone') throw createUnknownBotError(id);
+  if (kind === 'faulty')
+    throw ProblemError.ofErrors('invalid-update', [{ pointer: '#', detail: String(values['fault']) }]);
+  const [problem, detail] = refusals.get(kind) ?? takesNone;
+  const isForNow = kind.startsWith('too-many');
+  throw new ProblemError(problem, detail, isForNow ? { headers: { 'Retry-After': '3600' } } : {});
+}
+
+const takesNone = [
+  'proposal-refused',
+  'this list takes no pages from bots: change them on the site or by pull request',
+] as const;
+
+const refusals = new Map<string, readonly [ProblemKind, string]>([
+  ['blocked', ['proposal-refused', 'this list takes nothing from the bot: ask the maintainers']],
+  ['conflict', ['edit-conflict', 'the list has changed another page that waits: send that page again first']],
+  ['too-large', ['too-large', 'the pages that wait have more than 64 KiB: shorten them']],
+  ['too-many-sent', ['too-many-requests', 'the bot has sent as many pages as it can in 24 hours']],
+  ['too-many-in-all', ['busy', 'too many proposals wait: try again later']],
+]);
