@@ -4,12 +4,12 @@ import { isSameInvite } from '../bot/invite.ts';
 import { toInviteKey, toNameKeys } from '../bot/likeness.ts';
 import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
-import type { PageFile } from '../catalogue/page/page-file.ts';
+import type { FileReader, PageFile } from '../catalogue/page/page-file.ts';
 import type { Page } from '../catalogue/page/page.ts';
 import { checkFiles, type PageLimits } from '../catalogue/page/rules.ts';
 import { parseProfile, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, type Blocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
-import { settingsName } from '../catalogue/settings/settings.ts';
+import { type CatalogueSettings, readSettings, settingsName } from '../catalogue/settings/settings.ts';
 import { isError } from '../lib/errors.ts';
 import { quoteValue } from '../lib/text.ts';
 import {
@@ -19,7 +19,7 @@ import {
   sortFindings,
   findChangedMainPage,
   findMainPage,
-  compareSettings,
+  checkSettingsChange,
 } from './change-rules.ts';
 import {
   fetchCommit,
@@ -41,9 +41,6 @@ import {
   checkSideFiles,
   rulesOfCollections,
   checkBlocked,
-} from './check.ts';
-import { checkVersions } from './history-rules.ts';
-import {
   openCommitSource,
   createScope,
   isInScope,
@@ -51,7 +48,8 @@ import {
   type CatalogueSource,
   listPlaces,
   sideFolders,
-} from './source.ts';
+} from './check.ts';
+import { checkVersions } from './history-rules.ts';
 
 /** The files that a change may touch; a larger change is refused unread. */
 const maxFiles = 1000;
@@ -182,6 +180,50 @@ async function checkBots(
     was.close?.();
     now.close?.();
   }
+}
+
+/**
+ * Compares the settings before and after a change. A partial clone fetches what this needs in one request.
+ * @param after the commit or tree that `now` reads
+ * @param paths the changed paths, each relative to the catalogue's folder
+ * @returns the settings after the change; whether they refuse a category or a language that they allowed before, because
+ * then all bots have to be checked; and the findings, if the settings or their logo change
+ */
+async function compareSettings(
+  root: string,
+  before: CatalogueSource,
+  now: CatalogueSource,
+  after: string,
+  paths: readonly string[],
+) {
+  const settings = await readSettings(withoutLogo(now.readFile));
+  const { logoPath } = settings;
+  if (!paths.some((path) => path === settingsName || path === logoPath))
+    return { settings, refuseMore: false, findings: [] };
+  const former = (await readSettings(withoutLogo(before.readFile))).settings;
+  const refuseMore = refusesMore(former, settings.settings);
+  // A new name is compared with those of all bots.
+  const bots = refuseMore || paths.some((path) => path.startsWith(`${botsFolder}/`)) ? [botsFolder] : [];
+  await fetchMissing(root, [`${after}^{tree}`, '--', logoPath ?? settingsName, ...bots]);
+  const whole = await readSettings(now.readFile);
+  const findings = [...whole.faults.map(toErrorFinding), ...checkSettingsChange(whole, former)];
+  return { settings: whole, refuseMore, findings };
+}
+
+/** Returns a reader to which only the settings exist: the logo may be one more object to fetch. */
+function withoutLogo(read: FileReader): FileReader {
+  return async (path) => (path === settingsName ? await read(path) : undefined);
+}
+
+/** Whether settings refuse a category or a language that they allowed before. */
+function refusesMore(before: CatalogueSettings | undefined, now: CatalogueSettings | undefined): boolean {
+  if (now === undefined) return false;
+  if (before === undefined) return true;
+  const { categories, languages } = now;
+  return (
+    before.categories.some((category) => !categories.includes(category)) ||
+    (languages !== null && !(before.languages?.every((locale) => languages.includes(locale)) ?? false))
+  );
 }
 
 /** Checks the changes of the bots of these paths. */

@@ -18,8 +18,14 @@ import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
 import { peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, printBlocked } from '../catalogue/settings/blocked.ts';
 import { readSettings, settingsName } from '../catalogue/settings/settings.ts';
-import { toErrorFinding, parseSideFile } from '../check/check.ts';
-import { listNamesInScope, type Scope, createFolderSource, sideFolders } from '../check/source.ts';
+import {
+  toErrorFinding,
+  parseSideFile,
+  listNamesInScope,
+  type Scope,
+  createFolderSource,
+  sideFolders,
+} from '../check/check.ts';
 import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
 import { showFiles, type ShowFiles } from './output.ts';

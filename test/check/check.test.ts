@@ -2,8 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/s
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatCatalogue, type FormatReport } from '../../src/commands/format.ts';
-import { checkInThreads } from '../../src/check/check.ts';
-import { createScope, type Scope } from '../../src/check/source.ts';
+import { checkInThreads, createScope, type Scope } from '../../src/check/check.ts';
 import { commandsPath, mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { collection, profile } from '../support/side-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
