@@ -125,11 +125,7 @@ export function createMetrics(
      * Counts every request that the application decides on by the pattern of its path, so that paths are few.
      * @param known the pattern, if no router looks for it
      */
-    countRequest: (
-      ctx: Context & Pick<RouterContext, 'routerPath'>,
-      started: number,
-      known?: string,
-    ): void => {
+    countRequest: (ctx: Context & Pick<RouterContext, 'routerPath'>, started: number, known?: string) => {
       const { method, status, routerPath = 'none' } = ctx;
       const route = known ?? routerPath;
       requests.observe({ method, route, status }, (performance.now() - started) / 1000);

@@ -12,11 +12,7 @@ import { findImages, type Page } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
-import {
-  type SettingsReading,
-  type CatalogueSettings,
-  settingsName,
-} from '../catalogue/settings/settings.ts';
+import { type SettingsReading, settingsName } from '../catalogue/settings/settings.ts';
 import type { ChangedFile } from './changed-files.ts';
 import { createLocator } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';
@@ -132,7 +128,7 @@ function createRemovalNotice({ path, page }: PageFile): Finding {
  */
 export function checkSettingsChange(
   { settings, text }: SettingsReading,
-  former: CatalogueSettings | undefined,
+  former: SettingsReading['settings'],
 ): Finding[] {
   if (settings === undefined) return [];
   const findAt = (key: string, rule: string, message: string): Finding => {
@@ -150,10 +146,8 @@ export function checkSettingsChange(
     const message = `proposals.${key} changes from ${quoteValue(was)} to "publish": ${then}. Only a maintainer may change this`;
     return now === 'publish' && was !== now ? [findAt('proposals', 'proposals-changed', message)] : [];
   });
-  return [
-    ...(changes === '' ? [] : [findAt('maintainers', 'maintainers-changed', maintainers)]),
-    ...policies,
-  ];
+  const added = changes === '' ? [] : [findAt('maintainers', 'maintainers-changed', maintainers)];
+  return [...added, ...policies];
 }
 
 /** The settings that may skip the review of proposals, each with the effect. */

@@ -258,11 +258,7 @@ function isOfChange(paths: readonly string[]): (finding: Finding) => boolean {
   };
 }
 
-async function checkBeside(
-  was: CatalogueSource,
-  now: CatalogueSource,
-  paths: readonly string[],
-): Promise<Finding[]> {
+async function checkBeside(was: CatalogueSource, now: CatalogueSource, paths: readonly string[]) {
   const { findings } = await checkSideFiles(now);
   const own = findings.filter(
     ({ path, rule }) => isSideFile(path) && (paths.includes(path) || rulesOfCollections.has(rule)),
@@ -314,11 +310,7 @@ function createSizeFinding(changes: readonly ChangedFile[]): Finding {
  * Warns of main pages whose new name or invite another bot has already. Every page of the commit is searched for these keys
  * without parsing: text that looks like a key counts as one.
  */
-async function checkDuplicates(
-  root: string,
-  commit: string,
-  values: readonly NewValue[],
-): Promise<Finding[]> {
+async function checkDuplicates(root: string, commit: string, values: readonly NewValue[]) {
   const wanted = new Map<string, NewValue[]>();
   for (const value of values)
     for (const likeness of toComparisonKeys(value.key, value.page.data[value.key]))

@@ -61,10 +61,8 @@ function toCataloguePath(root: string, path: string): string {
   const absolute = resolve(path);
   if (path === '' || !isThere(absolute))
     throw new UserError(`${JSON.stringify(path)} does not exist: pass a file or folder of the catalogue`);
-  const below = relative(root, join(realpathSync(dirname(absolute)), basename(absolute))).replaceAll(
-    sep,
-    '/',
-  );
+  const real = join(realpathSync(dirname(absolute)), basename(absolute));
+  const below = relative(root, real).replaceAll(sep, '/');
   if (below === '' || below === settingsName || below === blockedName) return botsFolder;
   if (below === botsFolder || below.startsWith(`${botsFolder}/`)) return below;
   throw new UserError(

@@ -32,10 +32,7 @@ import { showFiles, type ShowFiles } from './output.ts';
 import { toScope, formatText } from './check.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
-export async function format(
-  paths: string[],
-  { check = false }: { readonly check?: boolean },
-): Promise<void> {
+export async function format(paths: string[], { check = false }: { check?: boolean }): Promise<void> {
   const { catalogue: root } = readCommandConfig();
   const scope = toScope(root, paths);
   const { files, changed, faults } = await showFiles(

@@ -59,10 +59,8 @@ function parseLocaleArgument(tag: string): Locale {
 
 /** Returns the name and description that a translation begins with. @throws {UserError} when no main page is valid */
 function readMainPage(root: string, places: readonly PagePlace[]): Translation {
-  const { mainPages, good } = checkFiles(
-    places.flatMap((place) => readPageFile(root, place) ?? []),
-    noLimits,
-  );
+  const files = places.flatMap((place) => readPageFile(root, place) ?? []);
+  const { mainPages, good } = checkFiles(files, noLimits);
   const main = good.find((file) => mainPages.some((one) => one === file));
   if (main !== undefined) return main.page.data as unknown as Translation;
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');

@@ -223,10 +223,7 @@ const people = /owner|author|dev|creator|maker/;
 const others = /owner|author|dev|creator|maker|guild|server|channel|message|role/;
 
 /** Orders fields by how many records have them, roughly, then by how deep they are, then by the length of their values. */
-function compareColumns(
-  [a, x]: readonly [string, SourceColumn],
-  [b, y]: readonly [string, SourceColumn],
-): number {
+function compareColumns([a, x]: readonly [string, SourceColumn], [b, y]: readonly [string, SourceColumn]) {
   const measure = ({ values }: SourceColumn): number =>
     [...values.keys()].reduce((sum, text) => sum + text.length, 0) / values.size;
   return (

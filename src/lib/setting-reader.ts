@@ -109,16 +109,8 @@ export class SettingReader {
     if (value === undefined) return fallback;
     const url = URL.canParse(value) ? new URL(value) : undefined;
     const path = url?.pathname.replace(/\/$/, '') ?? '';
-    if (
-      url &&
-      /^https?:$/.test(url.protocol) &&
-      basePaths.test(path) &&
-      !url.search &&
-      !url.hash &&
-      !url.username
-    ) {
-      return url.origin + path;
-    }
+    const isPlain = url && !url.search && !url.hash && !url.username;
+    if (isPlain && /^https?:$/.test(url.protocol) && basePaths.test(path)) return url.origin + path;
     this.#refuse(
       name,
       value,

@@ -216,10 +216,7 @@ export function createPageEditor(bots: BotIndex): Editor<PostedEdit> {
 }
 
 /** Returns how the owner of a bot gets its token. */
-function adviseOnToken(
-  id: BotId,
-  { login, site, config }: Pick<ApiParts, 'login' | 'site' | 'config'>,
-): string {
+function adviseOnToken(id: BotId, { login, site, config }: Pick<ApiParts, 'login' | 'site' | 'config'>) {
   if (login?.disabledReason === null) return `log in at ${config.baseUrl}/bots/${id}/token to issue one`;
   const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
   return `${operator} issues one with "botshelf token ${id}", because nobody can log in here`;

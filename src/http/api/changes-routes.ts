@@ -6,12 +6,7 @@ import type { Router } from '@koa/router';
 import type { BotId } from '../../bot/id.ts';
 import type { StatedPermissions } from '../../bot/invite.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import {
-  type BotChange,
-  readBotChanges,
-  type ReadonlyChanges,
-  ensureComplete,
-} from '../../catalogue/changes/bot-changes.ts';
+import { readBotChanges, type ReadonlyChanges, ensureComplete } from '../../catalogue/changes/bot-changes.ts';
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { idsParameter, limitParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
@@ -160,31 +155,24 @@ export function addChangesRoute(
     ensureComplete(index);
     const stamp = index.stamp(bot.id);
     const page = await readBotChanges(index, bot.id, after);
+    const changes = page.changes.map(({ commit, time, by, isNewBot, pages, hasOtherCommands, invite }) => ({
+      commit,
+      at: new Date(time).toISOString(),
+      by,
+      newBot: isNewBot,
+      otherBot: invite.isOtherBot,
+      permissions: { added: listPermissionNames(invite.added), removed: listPermissionNames(invite.removed) },
+      pages: pages.map(({ locale, state, fields }) => ({ locale, state, fields })),
+      commands: hasOtherCommands,
+    }));
     const next = page.next && { Link: `<${baseUrl}${ctx.path}?after=${page.next}>; rel="next"` };
     const current = (): boolean => isSame() && index.stamp(bot.id) === stamp;
-    await send(ctx, {
-      ...createJson(page.changes.map(toRecord)),
-      headers: { ...readHeaders, ...next },
-      current,
-    });
+    await send(ctx, { ...createJson(changes), headers: { ...readHeaders, ...next }, current });
   });
 }
 
 /** The parameters of GET /api/v2/bots/:id/changes. */
 const changeParameters = { after: { parse: ([text]) => text } } satisfies QueryTable;
-
-function toRecord({ commit, time, by, isNewBot, pages, hasOtherCommands, invite }: BotChange): object {
-  return {
-    commit,
-    at: new Date(time).toISOString(),
-    by,
-    newBot: isNewBot,
-    otherBot: invite.isOtherBot,
-    permissions: { added: listPermissionNames(invite.added), removed: listPermissionNames(invite.removed) },
-    pages: pages.map(({ locale, state, fields }) => ({ locale, state, fields })),
-    commands: hasOtherCommands,
-  };
-}
 
 function listPermissionNames({ groups, unknownBits }: StatedPermissions): string[] {
   return [...groups.flatMap(({ permissions }) => permissions), ...unknownBits.map((bit) => `bit ${bit}`)];

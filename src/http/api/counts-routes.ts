@@ -2,12 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { msPerDay } from '../../bot/clock.ts';
 import { compareBotIds } from '../../bot/id.ts';
-import {
-  idsParameter,
-  type ParameterTexts,
-  type QueryTable,
-  refuse,
-} from '../../catalogue/lists/parameters.ts';
+import { idsParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
@@ -100,7 +95,7 @@ function parseDays(params: URLSearchParams, max: number, present: number) {
 }
 
 /** Returns milliseconds since the epoch. Refuses invalid times, such as the 30th of February. */
-function parseTime([text]: ParameterTexts): number {
+function parseTime([text = '']: readonly string[]): number {
   // In a query, + is a blank unless it is written as %2B.
   const utc = text.replace(/[+ ]00:00$/, 'Z');
   const match = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?$/.exec(utc);
