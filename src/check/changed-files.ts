@@ -152,7 +152,10 @@ export async function resolveRange(folder: string, base: string, head?: string):
   const [fork = target, ...more] = await mergeBases(folder, target, tip, [base, head ?? 'HEAD']);
   const range = { base: target, head: tip, before: target, conflicts: [] };
   if (head === undefined) {
-    if (more.length > 0) throw new UserError(describeSeveralBases(base));
+    if (more.length > 0)
+      throw new UserError(
+        `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`,
+      );
     return { ...range, before: fork, after: null };
   }
   if (more.length === 0 && fork === target) return { ...range, after: tip };
@@ -173,11 +176,7 @@ export async function resolveRange(folder: string, base: string, head?: string):
  * Takes 0.15 to 0.45 s at 150,000 files.
  * @throws {UserError} when git cannot merge, or is older than 2.38
  */
-async function mergeResult(
-  folder: string,
-  ours: string,
-  theirs: string,
-): Promise<{ readonly tree: string; readonly conflicts: readonly string[] }> {
+async function mergeResult(folder: string, ours: string, theirs: string) {
   const output = await runCommandLineGit(folder, [...mergeTree, ours, theirs], {
     accepts: 1,
     explain: ({ status, reason }) =>
@@ -217,10 +216,6 @@ async function mergeBases(
       : `${head} and ${JSON.stringify(base)} have no commit in common: name a revision that this branch started from`;
   const args = ['merge-base', '--all', target, tip];
   return (await runCommandLineGit(folder, args, { explain })).trim().split('\n');
-}
-
-function describeSeveralBases(base: string): string {
-  return `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`;
 }
 
 /**

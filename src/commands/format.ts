@@ -77,11 +77,7 @@ export async function formatCatalogue(
   const faults: Fault[] = [];
   let files = 0;
   const source = createFolderSource(root);
-  const rewrite = async (
-    path: string,
-    found: readonly Fault[],
-    canonicalOf: (text: string) => string,
-  ): Promise<void> => {
+  const rewrite = async (path: string, found: readonly Fault[], canonicalOf: (text: string) => string) => {
     files += 1;
     // The canonical form has no trailing commas.
     if (found.length > 0 && found[0]?.rule !== 'trailing-comma') return void faults.push(...found);

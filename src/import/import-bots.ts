@@ -140,11 +140,7 @@ function toMorePages(bot: MappedBot, { place, locales }: KnownBot, { map }: Impo
 }
 
 /** @param isMore whether the pages are translations of a main page that is not among them */
-function findFaults(
-  files: readonly PageText[],
-  isMore: boolean,
-  { limits, blocked }: ImportOptions,
-): readonly Refusal[] {
+function findFaults(files: readonly PageText[], isMore: boolean, { limits, blocked }: ImportOptions) {
   const [first] = files;
   const main = isMore && first ? [toPageText({ id: first.id, locale: 'x' as Locale }, mainPageMark)] : [];
   const { faults } = checkFiles([...main, ...files], limits);

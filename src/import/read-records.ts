@@ -305,10 +305,7 @@ const longLineFault = `this has more than ${maxRecordLength} bytes: shorten it, 
  * separator: of other rows, and of all lines that they may have swallowed, each line is refused.
  * @throws {UserError} for faulty names of columns
  */
-async function* readTable(
-  path: string,
-  { isRecord, note = () => {} }: SourceOptions,
-): AsyncGenerator<SourceRecord> {
+async function* readTable(path: string, { isRecord, note = () => {} }: SourceOptions) {
   let names: readonly string[] | undefined;
   for await (const { line, values, fault } of readRows(path)) {
     const place = `${basename(path)}:${line}`;
@@ -373,11 +370,7 @@ function findDelimiter(text: string): string {
 }
 
 /** Returns the row that begins in a line, and goes on in further ones inside quotes; or each of its lines, if it is faulty. */
-async function readRow(
-  first: SourceLine,
-  lines: AsyncGenerator<SourceLine, undefined>,
-  delimiter: string,
-): Promise<readonly Row[]> {
+async function readRow(first: SourceLine, lines: AsyncGenerator<SourceLine, undefined>, delimiter: string) {
   const values: string[] = [];
   let { number: last, fault } = first;
   let length = 0;

@@ -193,12 +193,7 @@ async function sendList(ctx: Context, list: List & Current, baseUrl: string): Pr
 }
 
 /** @param next the start of the next page; undefined without one */
-function createPageHeaders(
-  ctx: Context,
-  baseUrl: string,
-  total: number,
-  next: string | undefined,
-): Record<string, string> {
+function createPageHeaders(ctx: Context, baseUrl: string, total: number, next: string | undefined) {
   const headers: Record<string, string> = { ...readHeaders, 'X-Total-Count': String(total) };
   if (next === undefined) return headers;
   const params = parseQuery(ctx);

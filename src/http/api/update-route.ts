@@ -139,12 +139,7 @@ export function addPageRoute(router: Router, options: PageRouteOptions): void {
  * @throws {ProblemError} no-token, bad-token, other-token, too-many-requests, and as readText
  * @throws {BotshelfError} malformed-id, unknown-bot; unavailable, when the token cannot be checked now
  */
-async function readPost(
-  ctx: Context,
-  id: string,
-  rules: BodyRules,
-  options: PostOptions,
-): Promise<{ readonly bot: IndexedBot; readonly body: string }> {
+async function readPost(ctx: Context, id: string, rules: BodyRules, options: PostOptions) {
   const { bots, posts } = options;
   const bot = findKnownBot(bots, id);
   await authenticate(ctx, bot.id, options);
