@@ -176,10 +176,7 @@ export function checkPath(change: ChangedPath): Finding[] {
  * files of a kind, because a Git host shows only ten.
  * @param faulty the paths that are refused
  */
-export function checkOutside(
-  changes: readonly ChangedFile[],
-  faulty: ReadonlySet<string> = new Set(),
-): Finding[] {
+export function checkOutside(changes: readonly ChangedFile[], faulty: ReadonlySet<string>): Finding[] {
   const paths = changes.flatMap(({ path, previousPath, kind }) =>
     kind === 'gone' ? [path] : [path, previousPath ?? path],
   );

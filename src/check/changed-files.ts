@@ -307,9 +307,8 @@ const options = [
  */
 export async function writeWorkTree(folder: string, watched: readonly string[]): Promise<string> {
   const query = ['rev-parse', '--show-toplevel', '--absolute-git-dir', '--show-prefix', 'HEAD'];
-  const [top = '', gitDir = '', prefix = '', head = ''] = (await runCommandLineGit(folder, query)).split(
-    '\n',
-  );
+  const found = await runCommandLineGit(folder, query);
+  const [top = '', gitDir = '', prefix = '', head = ''] = found.split('\n');
   const paths = watched.map((path) => prefix + path);
   const [diff, others] = await Promise.all([
     runLimited(top, ['diff', ...rawDiffOptions, '--no-ext-diff', '--no-renames', '--']),
@@ -380,10 +379,7 @@ export async function fetchCommit(folder: string, remote: string, id: string): P
  * @param revisions lists of arguments of `git rev-list`: commits, or trees with `--` and paths that are taken literally
  * @throws {GitError}
  */
-export async function fetchMissing(
-  folder: string,
-  ...revisions: readonly (readonly string[])[]
-): Promise<void> {
+export async function fetchMissing(folder: string, ...revisions: string[][]): Promise<void> {
   const remote = await findPromisorRemote(folder);
   if (remote === undefined) return;
   const lists = await Promise.all(
