@@ -68,10 +68,12 @@ export async function openApp(parts: AppParts, closers: Closers): Promise<() => 
   }
   let server: ListeningServer | undefined;
   // Together: the server, which keeps no connection alive from now on, waits for the streams that the others end.
-  closers.add(async () => {
-    const closed = server?.close();
-    pages.live?.close();
-    await Promise.all([closed, branch.close()]);
+  closers.own({
+    close: async () => {
+      const closed = server?.close();
+      pages.live?.close();
+      await Promise.all([closed, branch.close()]);
+    },
   });
   return async () => {
     server = await listen(handle, { ...options, port, rewrite, accessLog }, responses);
