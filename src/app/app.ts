@@ -17,8 +17,7 @@ import { type FindImage, Markdown } from '../site/markdown/markdown.ts';
 import { formPaths } from '../site/page/addresses.ts';
 import { createPages, createSite, type Pages } from '../site/site.tsx';
 import type { Config, ReadOnly } from './config.ts';
-import { createProbeRoutes, type ProxyNotice, type ServiceHealth } from './health.ts';
-import type { Metrics } from './metrics.ts';
+import { createProbeRoutes, type Metrics, type ProxyNotice, type ServiceHealth } from './health.ts';
 
 /** The input of `openApp`: the parts that the API, the pages, the probes and the metrics read. */
 export type AppParts = Omit<ApiParts, 'site' | 'countRefusal'> &

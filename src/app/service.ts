@@ -17,8 +17,7 @@ import { openSync } from '../sync/sync.ts';
 import { openTokens } from '../tokens/tokens.ts';
 import { openApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createHealth, createProxyNotice } from './health.ts';
-import { createMetrics } from './metrics.ts';
+import { createHealth, createMetrics, createProxyNotice } from './health.ts';
 import { UncommittedPages } from './uncommitted-pages.ts';
 import { formatVersion, type Version } from './version.ts';
 
