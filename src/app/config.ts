@@ -21,7 +21,7 @@ export interface Config extends Readonly<ReturnType<typeof readSettings>> {
 
 /**
  * Reads the configuration of a service from the environment, which only this file does.
- * @throws {UserError} naming every fault at once, in a line with the variable and the values it takes
+ * @throws {UserError} with a sentence for each fault: the variable's name and the values it takes
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { config, faults, missing } = examineConfig(env);
@@ -51,7 +51,7 @@ export function examineConfig(env: NodeJS.ProcessEnv = process.env): ExaminedCon
 
 /**
  * Reads what a command needs of the configuration. Settings and secrets of the service alone may be missing or wrong.
- * @throws {UserError} naming every fault at once, in a line with the variable and the values it takes
+ * @throws {UserError} with a sentence for each fault: the variable's name and the values it takes
  */
 export function readCommandConfig(env: NodeJS.ProcessEnv = process.env): CommandConfig {
   const reader = new SettingReader(env);

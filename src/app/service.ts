@@ -2,13 +2,14 @@ import { openCatalogue, ensureCatalogue } from '../catalogue/catalogue.ts';
 import { openCounts } from '../counts/counts.ts';
 import { createOpener, openClone } from '../git/branch/clone.ts';
 import { Committer } from '../git/branch/committer.ts';
-import type { GitClient } from '../git/run-git.ts';
-import { createPageEditor } from '../http/api/updates.ts';
+import { type GitClient, removeCredentials } from '../git/run-git.ts';
+import { createPageEditor } from '../http/api/api.ts';
 import { ResponseCache } from '../http/response-cache.ts';
 import { openImages } from '../images/images.ts';
 import { Closers } from '../lib/closers.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { formatCount } from '../lib/text.ts';
 import { openLogin } from '../login/settings.ts';
 import { openProposals } from '../proposals/open.ts';
 import { serveCommands } from '../sync/command-commits.ts';
@@ -16,10 +17,9 @@ import { openSync } from '../sync/sync.ts';
 import { openTokens } from '../tokens/tokens.ts';
 import { openApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createHealth, ProxyNotice } from './health.ts';
-import { Metrics } from './metrics.ts';
-import { logStart, type StartProgress, showBots } from './start-messages.ts';
+import { createHealth, createMetrics, createProxyNotice } from './health.ts';
 import { UncommittedPages } from './uncommitted-pages.ts';
+import { formatVersion, type Version } from './version.ts';
 
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
@@ -29,6 +29,12 @@ export interface Service {
    * @throws {AggregateError} what parts threw, once all have closed
    */
   close(): Promise<void>;
+}
+
+/** Shows the progress of the start. */
+export interface StartProgress {
+  show(text: string): void;
+  end(): void;
 }
 
 export interface StartOptions {
@@ -88,7 +94,7 @@ async function start(
   const login = await openLogin(context);
   const proposalRoom = closers.own(await openProposals({ ...context, catalogue, committer, sync, login }));
   const tokenRoom = openTokens({ ...context, ...countRoom, sync });
-  const proxyNotice = config.demo ? null : new ProxyNotice(config, log);
+  const proxyNotice = config.demo ? null : createProxyNotice(config, log);
   const rooms = { ...catalogueRoom, ...countRoom, ...syncRoom, ...proposalRoom, ...tokenRoom };
   const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
   const parts = { ...context, ...rooms, committer, login, images, proxyNotice, uncommitted };
@@ -97,13 +103,15 @@ async function start(
   const reporting = [catalogueRoom, countRoom, tokenRoom, syncRoom, proposalRoom, proxyNotice, listening];
   const health = createHealth(parts, reporting);
   const responses = new ResponseCache();
-  const metrics = new Metrics(parts, health, responses);
+  const metrics = createMetrics(parts, health, responses);
   const listen = await openApp({ ...parts, health, metrics, responses }, closers);
   // With a separate port for probes, the main one opens when the service is ready: proxies use other machines first.
   if (config.probePort === null) address = await listen();
 
   await committer.recover();
-  await showBots(progress, bots, catalogueRoom.load());
+  const show = (): void => progress.show(`reading the catalogue: ${formatCount(bots.size, 'bot')} so far`);
+  const timer = setInterval(show, 100);
+  await catalogueRoom.load().finally(() => clearInterval(timer));
   if (sync) progress.show('reading from the remote');
   await sync?.start();
   await proposalRoom.start();
@@ -120,3 +128,26 @@ async function start(
   logStart(config, { build: health.build, bots: bots.size, address, ms }, sync?.stateFetched !== false, log);
   return address;
 }
+
+/** Logs what a service that has started serves. @param hasState whether the counts and tokens of a shared list are known */
+function logStart(
+  { catalogue, remote, login, readOnly }: Pick<Config, 'catalogue' | 'remote' | 'login' | 'readOnly'>,
+  started: { readonly build: Version; readonly bots: number; readonly address: string; readonly ms: number },
+  hasState: boolean,
+  log: Log,
+): void {
+  const { build, bots, address, ms } = started;
+  const remoteAddress = remote && removeCredentials(remote.remote);
+  const issuer = login?.issuer ?? null;
+  const fields = { ...build, catalogue, bots, remote: remoteAddress, login: issuer, address, ms };
+  const line = [
+    `${formatVersion(build)} serves ${formatCount(bots, 'bot')} of ${catalogue}${readOnly ? ', read-only' : ''}`,
+    remoteAddress === null ? 'no remote' : `remote ${remoteAddress}`,
+    issuer === null ? 'no login' : `login at ${issuer}`,
+  ].join(', ');
+  if (hasState) log.info(fields, `${line}; ready at ${address}`);
+  else log.warn(fields, `${line}; listening at ${address}, but not ready: ${noState}`);
+}
+
+const noState =
+  'the counts and tokens of the bots have not been fetched from the remote yet, and a new clone has none; retrying';

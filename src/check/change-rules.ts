@@ -7,22 +7,16 @@ import { holdsToken, tokenRule } from '../bot/token.ts';
 import { validate, formatPlace } from '../bot/validate.ts';
 import { compareFaults, createFileFault, findPosition } from '../catalogue/page/fault.ts';
 import { botsFolder, isPage, parsePagePath } from '../catalogue/page/layout.ts';
-import type { PageFile, FileReader } from '../catalogue/page/page-file.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
 import { findImages, type Page } from '../catalogue/page/page.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { parseProfileName, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName } from '../catalogue/settings/blocked.ts';
-import {
-  type SettingsReading,
-  readSettings,
-  type CatalogueSettings,
-  settingsName,
-} from '../catalogue/settings/settings.ts';
-import { type ChangedFile, fetchMissing } from './changed-files.ts';
+import { type SettingsReading, settingsName } from '../catalogue/settings/settings.ts';
+import type { ChangedFile } from './changed-files.ts';
 import { createLocator } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';
-import { createFileError, type Finding, submoduleMessage, toErrorFinding } from './check.ts';
-import { sideFolders, type CatalogueSource } from './source.ts';
+import { createFileError, type Finding, submoduleMessage, toErrorFinding, sideFolders } from './check.ts';
 
 /**
  * Finds the parts of a change to a bot that are not allowed, and those that a maintainer has to review.
@@ -134,7 +128,7 @@ function createRemovalNotice({ path, page }: PageFile): Finding {
  */
 export function checkSettingsChange(
   { settings, text }: SettingsReading,
-  former: CatalogueSettings | undefined,
+  former: SettingsReading['settings'],
 ): Finding[] {
   if (settings === undefined) return [];
   const findAt = (key: string, rule: string, message: string): Finding => {
@@ -152,10 +146,8 @@ export function checkSettingsChange(
     const message = `proposals.${key} changes from ${quoteValue(was)} to "publish": ${then}. Only a maintainer may change this`;
     return now === 'publish' && was !== now ? [findAt('proposals', 'proposals-changed', message)] : [];
   });
-  return [
-    ...(changes === '' ? [] : [findAt('maintainers', 'maintainers-changed', maintainers)]),
-    ...policies,
-  ];
+  const added = changes === '' ? [] : [findAt('maintainers', 'maintainers-changed', maintainers)];
+  return [...added, ...policies];
 }
 
 /** The settings that may skip the review of proposals, each with the effect. */
@@ -184,10 +176,7 @@ export function checkPath(change: ChangedPath): Finding[] {
  * files of a kind, because a Git host shows only ten.
  * @param faulty the paths that are refused
  */
-export function checkOutside(
-  changes: readonly ChangedFile[],
-  faulty: ReadonlySet<string> = new Set(),
-): Finding[] {
+export function checkOutside(changes: readonly ChangedFile[], faulty: ReadonlySet<string>): Finding[] {
   const paths = changes.flatMap(({ path, previousPath, kind }) =>
     kind === 'gone' ? [path] : [path, previousPath ?? path],
   );
@@ -459,55 +448,4 @@ const longPathMessage = `the path is too long for some disks: keep each name to 
 
 function isBelowBots(path: string): boolean {
   return path === botsFolder || path.startsWith(`${botsFolder}/`);
-}
-
-/** The settings after a change. */
-interface ChangedSettings {
-  readonly settings: SettingsReading;
-  /** Whether they refuse a category or a language that they allowed before: then all bots have to be checked. */
-  readonly refuseMore: boolean;
-  /** The change to them; empty if it does not affect them or their logo. */
-  readonly findings: readonly Finding[];
-}
-
-/**
- * Compares the settings before and after a change. A partial clone fetches what this needs in one request.
- * @param after the commit or tree that `now` reads
- * @param paths the changed paths, each relative to the catalogue's folder
- */
-export async function compareSettings(
-  root: string,
-  before: CatalogueSource,
-  now: CatalogueSource,
-  after: string,
-  paths: readonly string[],
-): Promise<ChangedSettings> {
-  const settings = await readSettings(withoutLogo(now.readFile));
-  const { logoPath } = settings;
-  if (!paths.some((path) => path === settingsName || path === logoPath))
-    return { settings, refuseMore: false, findings: [] };
-  const former = (await readSettings(withoutLogo(before.readFile))).settings;
-  const refuseMore = refusesMore(former, settings.settings);
-  // A new name is compared with those of all bots.
-  const bots = refuseMore || paths.some((path) => path.startsWith(`${botsFolder}/`)) ? [botsFolder] : [];
-  await fetchMissing(root, [`${after}^{tree}`, '--', logoPath ?? settingsName, ...bots]);
-  const whole = await readSettings(now.readFile);
-  const findings = [...whole.faults.map(toErrorFinding), ...checkSettingsChange(whole, former)];
-  return { settings: whole, refuseMore, findings };
-}
-
-/** Returns a reader to which only the settings exist: the logo may be one more object to fetch. */
-function withoutLogo(read: FileReader): FileReader {
-  return async (path) => (path === settingsName ? await read(path) : undefined);
-}
-
-/** Whether settings refuse a category or a language that they allowed before. */
-function refusesMore(before: CatalogueSettings | undefined, now: CatalogueSettings | undefined): boolean {
-  if (now === undefined) return false;
-  if (before === undefined) return true;
-  const { categories, languages } = now;
-  return (
-    before.categories.some((category) => !categories.includes(category)) ||
-    (languages !== null && !(before.languages?.every((locale) => languages.includes(locale)) ?? false))
-  );
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { diffTrees, parseRawDiff, rawDiffOptions, type GitFile } from '../git/trees.ts';
 import { ObjectReader, toKind, submodule } from '../git/objects.ts';
 import { runCommandLineGit, GitError, fetchCommand, maxStallSeconds } from '../git/run-git.ts';
@@ -151,7 +152,10 @@ export async function resolveRange(folder: string, base: string, head?: string):
   const [fork = target, ...more] = await mergeBases(folder, target, tip, [base, head ?? 'HEAD']);
   const range = { base: target, head: tip, before: target, conflicts: [] };
   if (head === undefined) {
-    if (more.length > 0) throw new UserError(describeSeveralBases(base));
+    if (more.length > 0)
+      throw new UserError(
+        `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`,
+      );
     return { ...range, before: fork, after: null };
   }
   if (more.length === 0 && fork === target) return { ...range, after: tip };
@@ -172,22 +176,14 @@ export async function resolveRange(folder: string, base: string, head?: string):
  * Takes 0.15 to 0.45 s at 150,000 files.
  * @throws {UserError} when git cannot merge, or is older than 2.38
  */
-async function mergeResult(
-  folder: string,
-  ours: string,
-  theirs: string,
-): Promise<{ readonly tree: string; readonly conflicts: readonly string[] }> {
-  let output: string;
-  try {
-    output = await runCommandLineGit(folder, [...mergeTree, ours, theirs], { accepts: 1 });
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    throw new UserError(
-      error.status === usageError
+async function mergeResult(folder: string, ours: string, theirs: string) {
+  const output = await runCommandLineGit(folder, [...mergeTree, ours, theirs], {
+    accepts: 1,
+    explain: ({ status, reason }) =>
+      status === usageError
         ? 'this git cannot merge without a checkout: install Git 2.38 or later'
-        : `git could not merge the change: ${error.reason}`,
-    );
-  }
+        : `git could not merge the change: ${reason}`,
+  });
   // `<tree>\0`, and after a conflict `<path>\0…` and messages, with an empty field between the two.
   const [tree = '', ...rest] = output.split('\0');
   if (rest.length <= 1) return { tree, conflicts: [] };
@@ -214,19 +210,12 @@ async function mergeBases(
   tip: string,
   [base, head]: readonly [string, string],
 ): Promise<string[]> {
-  try {
-    return (await runCommandLineGit(folder, ['merge-base', '--all', target, tip])).trim().split('\n');
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    if (await isShallow(folder)) throw new UserError(describeShallowClone(base));
-    throw new UserError(
-      `${head} and ${JSON.stringify(base)} have no commit in common: name a revision that this branch started from`,
-    );
-  }
-}
-
-function describeSeveralBases(base: string): string {
-  return `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`;
+  const explain = async (): Promise<string> =>
+    (await isShallow(folder))
+      ? describeShallowClone(base)
+      : `${head} and ${JSON.stringify(base)} have no commit in common: name a revision that this branch started from`;
+  const args = ['merge-base', '--all', target, tip];
+  return (await runCommandLineGit(folder, args, { explain })).trim().split('\n');
 }
 
 /**
@@ -234,28 +223,18 @@ function describeSeveralBases(base: string): string {
  * later ones take ids.
  */
 async function resolveCommit(folder: string, revision: string): Promise<string> {
+  const explain = async ({ reason }: Pick<GitError, 'reason'>): Promise<string> => {
+    const shallow = await isShallow(folder);
+    if (shallow === undefined)
+      return `git cannot read ${folder}: ${reason || 'it is in no Git repository'}; --base needs a clone`;
+    return shallow
+      ? describeShallowClone(revision)
+      : `${JSON.stringify(revision)} is no commit here: fetch it first, or name another revision such as origin/main`;
+  };
   // No revision begins with a hyphen, and simple-git would throw because it takes some for options.
-  if (/^\s*-/.test(revision)) throw await createRevisionError(folder, revision, new GitError([], null, ''));
-  try {
-    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
-    return (await runCommandLineGit(folder, args)).trim();
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    throw await createRevisionError(folder, revision, error);
-  }
-}
-
-async function createRevisionError(folder: string, revision: string, failure: GitError): Promise<UserError> {
-  const shallow = await isShallow(folder);
-  if (shallow === undefined) {
-    return new UserError(
-      `git cannot read ${folder}: ${failure.reason || 'it is in no Git repository'}; --base needs a clone`,
-    );
-  }
-  if (shallow) return new UserError(describeShallowClone(revision));
-  return new UserError(
-    `${JSON.stringify(revision)} is no commit here: fetch it first, or name another revision such as origin/main`,
-  );
+  if (/^\s*-/.test(revision)) throw new UserError(await explain({ reason: '' }));
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+  return (await runCommandLineGit(folder, args, { explain })).trim();
 }
 
 function describeShallowClone(revision: string): string {
@@ -285,28 +264,23 @@ export async function grepLines(
   take: (path: string, line: string) => void,
 ): Promise<void> {
   const args = [...options, ...words.flatMap((word) => ['-e', word]), commit, '--', folder];
-  let rest = Buffer.alloc(0);
-  const takeLines = (bytes: Buffer): void => {
-    for (const line of bytes.toString().split('\n')) {
+  const decoder = new StringDecoder();
+  let rest = '';
+  const takePiece = (piece: Buffer): void => {
+    const lines = (rest + decoder.write(piece)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
       const nul = line.indexOf('\0');
       if (nul !== -1) take(line.slice(commit.length + 1, nul), line.slice(nul + 1));
     }
   };
   try {
-    const take = (piece: Buffer): void => {
-      const bytes = Buffer.concat([rest, piece]);
-      const end = bytes.lastIndexOf(newline) + 1;
-      takeLines(bytes.subarray(0, end));
-      rest = Buffer.from(bytes.subarray(end));
-    };
-    await runCommandLineGit(root, ['grep', ...args], { take });
+    await runCommandLineGit(root, ['grep', ...args], { take: takePiece });
   } catch (error) {
     const noneFound = error instanceof GitError && error.status === 1 && error.stderr === '';
     if (!noneFound) throw error;
   }
 }
-
-const newline = 0x0a;
 
 /** Makes the output `path NUL line`, whatever is configured. More threads take 1.5 × the CPU, and no less time. */
 const options = [
@@ -333,9 +307,8 @@ const options = [
  */
 export async function writeWorkTree(folder: string, watched: readonly string[]): Promise<string> {
   const query = ['rev-parse', '--show-toplevel', '--absolute-git-dir', '--show-prefix', 'HEAD'];
-  const [top = '', gitDir = '', prefix = '', head = ''] = (await runCommandLineGit(folder, query)).split(
-    '\n',
-  );
+  const found = await runCommandLineGit(folder, query);
+  const [top = '', gitDir = '', prefix = '', head = ''] = found.split('\n');
   const paths = watched.map((path) => prefix + path);
   const [diff, others] = await Promise.all([
     runLimited(top, ['diff', ...rawDiffOptions, '--no-ext-diff', '--no-renames', '--']),
@@ -393,14 +366,11 @@ export async function fetchCommit(folder: string, remote: string, id: string): P
     throw new UserError(
       `${JSON.stringify(id)} is not the id of a commit: --fetch needs all 40 digits in --head`,
     );
-  try {
-    await runCommandLineGit(folder, [...fetch, '--', remote, id], { stallSeconds: maxStallSeconds });
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    throw new UserError(
-      `commit ${id} cannot be fetched from ${JSON.stringify(remote)}, or has broken objects: ${error.stderr.trim() || 'git was killed'}`,
-    );
-  }
+  await runCommandLineGit(folder, [...fetch, '--', remote, id], {
+    stallSeconds: maxStallSeconds,
+    explain: ({ stderr }) =>
+      `commit ${id} cannot be fetched from ${JSON.stringify(remote)}, or has broken objects: ${stderr.trim() || 'git was killed'}`,
+  });
 }
 
 /**
@@ -409,10 +379,7 @@ export async function fetchCommit(folder: string, remote: string, id: string): P
  * @param revisions lists of arguments of `git rev-list`: commits, or trees with `--` and paths that are taken literally
  * @throws {GitError}
  */
-export async function fetchMissing(
-  folder: string,
-  ...revisions: readonly (readonly string[])[]
-): Promise<void> {
+export async function fetchMissing(folder: string, ...revisions: string[][]): Promise<void> {
   const remote = await findPromisorRemote(folder);
   if (remote === undefined) return;
   const lists = await Promise.all(

@@ -4,12 +4,12 @@ import { isSameInvite } from '../bot/invite.ts';
 import { toInviteKey, toNameKeys } from '../bot/likeness.ts';
 import { compareFaults, type Fault } from '../catalogue/page/fault.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
-import type { PageFile } from '../catalogue/page/page-file.ts';
+import type { FileReader, PageFile } from '../catalogue/page/page-file.ts';
 import type { Page } from '../catalogue/page/page.ts';
 import { checkFiles, type PageLimits } from '../catalogue/page/rules.ts';
 import { parseProfile, peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, type Blocked, nothingBlocked } from '../catalogue/settings/blocked.ts';
-import { settingsName } from '../catalogue/settings/settings.ts';
+import { type CatalogueSettings, readSettings, settingsName } from '../catalogue/settings/settings.ts';
 import { isError } from '../lib/errors.ts';
 import { quoteValue } from '../lib/text.ts';
 import {
@@ -19,7 +19,7 @@ import {
   sortFindings,
   findChangedMainPage,
   findMainPage,
-  compareSettings,
+  checkSettingsChange,
 } from './change-rules.ts';
 import {
   fetchCommit,
@@ -41,9 +41,6 @@ import {
   checkSideFiles,
   rulesOfCollections,
   checkBlocked,
-} from './check.ts';
-import { checkVersions } from './history-rules.ts';
-import {
   openCommitSource,
   createScope,
   isInScope,
@@ -51,7 +48,8 @@ import {
   type CatalogueSource,
   listPlaces,
   sideFolders,
-} from './source.ts';
+} from './check.ts';
+import { checkVersions } from './history-rules.ts';
 
 /** The files that a change may touch; a larger change is refused unread. */
 const maxFiles = 1000;
@@ -168,7 +166,7 @@ async function checkBots(
       : createScope(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
     const report = await checkCatalogue(now, scope, { ...options, settings });
     return {
-      files: report.files,
+      files: report.files + Number(refuseMore && settings.found),
       findings: [
         ...(concernsSideFiles(changes) ? await checkBeside(was, now, paths) : []),
         ...('faults' in blocked ? blocked.faults.map(toErrorFinding) : []),
@@ -184,6 +182,50 @@ async function checkBots(
   }
 }
 
+/**
+ * Compares the settings before and after a change. A partial clone fetches what this needs in one request.
+ * @param after the commit or tree that `now` reads
+ * @param paths the changed paths, each relative to the catalogue's folder
+ * @returns the settings after the change; whether they refuse a category or a language that they allowed before, because
+ * then all bots have to be checked; and the findings, if the settings or their logo change
+ */
+async function compareSettings(
+  root: string,
+  before: CatalogueSource,
+  now: CatalogueSource,
+  after: string,
+  paths: readonly string[],
+) {
+  const settings = await readSettings(withoutLogo(now.readFile));
+  const { logoPath } = settings;
+  if (!paths.some((path) => path === settingsName || path === logoPath))
+    return { settings, refuseMore: false, findings: [] };
+  const former = (await readSettings(withoutLogo(before.readFile))).settings;
+  const refuseMore = refusesMore(former, settings.settings);
+  // A new name is compared with those of all bots.
+  const bots = refuseMore || paths.some((path) => path.startsWith(`${botsFolder}/`)) ? [botsFolder] : [];
+  await fetchMissing(root, [`${after}^{tree}`, '--', logoPath ?? settingsName, ...bots]);
+  const whole = await readSettings(now.readFile);
+  const findings = [...whole.faults.map(toErrorFinding), ...checkSettingsChange(whole, former)];
+  return { settings: whole, refuseMore, findings };
+}
+
+/** Returns a reader to which only the settings exist: the logo may be one more object to fetch. */
+function withoutLogo(read: FileReader): FileReader {
+  return async (path) => (path === settingsName ? await read(path) : undefined);
+}
+
+/** Whether settings refuse a category or a language that they allowed before. */
+function refusesMore(before: CatalogueSettings | undefined, now: CatalogueSettings | undefined): boolean {
+  if (now === undefined) return false;
+  if (before === undefined) return true;
+  const { categories, languages } = now;
+  return (
+    before.categories.some((category) => !categories.includes(category)) ||
+    (languages !== null && !(before.languages?.every((locale) => languages.includes(locale)) ?? false))
+  );
+}
+
 /** Checks the changes of the bots of these paths. */
 async function compareBots(
   root: string,
@@ -193,35 +235,30 @@ async function compareBots(
   paths: readonly string[],
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const added: AddedBot[] = [];
+  const values: NewValue[] = [];
   for (const id of new Set(paths.flatMap((path) => parsePagePath(path)?.id ?? []))) {
     const before = await was.readPages(await listPlaces(was, id));
     const files = await now.readPages(await listPlaces(now, id));
     findings.push(...checkBotChange(before, files));
     const page = findChangedMainPage(before, files)?.page;
     const former = findMainPage(before)?.page?.data;
-    const keys = (['name', 'invite'] as const).filter((key) => page?.data[key] !== former?.[key]);
-    if (page) added.push({ id, page, keys });
+    for (const key of ['name', 'invite'] as const)
+      if (page && page.data[key] !== former?.[key]) values.push({ id, page, key, others: new Set() });
   }
-  return [...findings, ...(await checkDuplicates(root, after, added))];
+  return [...findings, ...(await checkDuplicates(root, after, values))];
 }
 
 /** Returns whether a finding is about one of these paths, its bot, or a value that the settings decide. */
 function isOfChange(paths: readonly string[]): (finding: Finding) => boolean {
   const ids = new Set(paths.map((path) => parsePagePath(path)?.id));
   return ({ path, rule }) => {
-    if (path === settingsName) return false;
     const id = parsePagePath(path)?.id;
     const isChanged = paths.some((own) => own === path || own.startsWith(`${path}/`));
     return isChanged || rulesOfSettings.has(rule) || (id !== undefined && ids.has(id));
   };
 }
 
-async function checkBeside(
-  was: CatalogueSource,
-  now: CatalogueSource,
-  paths: readonly string[],
-): Promise<Finding[]> {
+async function checkBeside(was: CatalogueSource, now: CatalogueSource, paths: readonly string[]) {
   const { findings } = await checkSideFiles(now);
   const own = findings.filter(
     ({ path, rule }) => isSideFile(path) && (paths.includes(path) || rulesOfCollections.has(rule)),
@@ -269,33 +306,15 @@ function createSizeFinding(changes: readonly ChangedFile[]): Finding {
   return createFileError(changes[0]?.path ?? botsFolder, 'change-size', message);
 }
 
-/** A main page with a new name or invite. */
-interface AddedBot {
-  readonly id: BotId;
-  readonly page: Page;
-  /** The keys that are new. */
-  readonly keys: readonly ('name' | 'invite')[];
-}
-
 /**
  * Warns of main pages whose new name or invite another bot has already. Every page of the commit is searched for these keys
  * without parsing: text that looks like a key counts as one.
  */
-async function checkDuplicates(
-  root: string,
-  commit: string,
-  newcomers: readonly AddedBot[],
-): Promise<Finding[]> {
-  const values: NewValue[] = [];
+async function checkDuplicates(root: string, commit: string, values: readonly NewValue[]) {
   const wanted = new Map<string, NewValue[]>();
-  for (const { id, page, keys } of newcomers) {
-    for (const key of keys) {
-      const value = { id, page, key, others: new Set<string>() };
-      values.push(value);
-      for (const likeness of toComparisonKeys(key, page.data[key]))
-        wanted.set(likeness, [...(wanted.get(likeness) ?? []), value]);
-    }
-  }
+  for (const value of values)
+    for (const likeness of toComparisonKeys(value.key, value.page.data[value.key]))
+      wanted.set(likeness, [...(wanted.get(likeness) ?? []), value]);
   if (wanted.size === 0) return [];
   await fetchMissing(root, [`${commit}^{tree}`, '--', botsFolder]);
   const keys = new Set(values.map(({ key }) => `"${key}"`));
@@ -311,8 +330,10 @@ async function checkDuplicates(
   return values.flatMap(listTakenWarnings);
 }
 
+/** A new name or invite of a bot. */
 interface NewValue {
   readonly id: BotId;
+  /** The main page of the bot. */
   readonly page: Page;
   readonly key: 'name' | 'invite';
   /** The paths of other bots' pages with a like value. */

@@ -1,19 +1,34 @@
+import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join, posix } from 'node:path';
+import type { BotId } from '../bot/id.ts';
 import { listNumbers } from '../bot/invite.ts';
 import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
 import {
   botsFolder,
+  type FilePlace,
+  folderOf,
   gitkeep,
   isFolderName,
   strayMessage,
   groupByBot,
   listTop,
+  pathOf,
 } from '../catalogue/page/layout.ts';
-import { type PageFile, createDiskReader } from '../catalogue/page/page-file.ts';
+import {
+  type PageFile,
+  readPageFile,
+  maxReadSize,
+  notAFile,
+  toPageFile,
+  createDiskReader,
+  type FileReader,
+} from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits, isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import {
   assembleCollections,
   type CollectionPage,
+  collectionsFolder,
   parseCollectionPage,
   type Parsed,
   parseProfile,
@@ -32,18 +47,11 @@ import {
 } from '../catalogue/settings/blocked.ts';
 import { readSettings, type SettingsReading } from '../catalogue/settings/settings.ts';
 import { type BotIndex, type IndexedBot, parseListElement } from '../catalogue/store/bot-index.ts';
+import { ObjectReader, parseTree, toKind, type TreeEntry } from '../git/objects.ts';
+import { runCommandLineGit } from '../git/run-git.ts';
 import { formatCount } from '../lib/text.ts';
 import { forEachInSlices } from '../lib/time-slice.ts';
 import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
-import {
-  listNamesInScope,
-  type Scope,
-  type CatalogueSource,
-  type EntryKind,
-  listPlaces,
-  sideFolders,
-  createFolderSource,
-} from './source.ts';
 
 /**
  * A result of a check for one file. An error fails the check, a warning may be a mistake, and a notice needs a
@@ -68,20 +76,16 @@ export interface ReportOptions {
   readonly onProgress?: (files: number, share: number) => void;
 }
 
-interface CheckOptions extends ReportOptions {
-  /** The settings of the catalogue, with their faults; read from the source if left out. */
-  readonly settings?: SettingsReading;
-}
-
 /**
- * Checks every file of a part of a catalogue against every rule. A bot is checked as a whole when one of its files is in
- * the part, because some rules are about its files together. The settings are checked with all of a catalogue.
+ * Checks the bots of a part of a catalogue against every rule. A bot is checked as a whole when one of its files is in
+ * the part, because some rules are about its files together.
+ * @param options with the settings of the catalogue; read from the source if left out
  * @throws when a folder cannot be read
  */
 export async function checkCatalogue(
   source: CatalogueSource,
   scope: Scope,
-  options: CheckOptions = {},
+  options: ReportOptions & { readonly settings?: SettingsReading } = {},
 ): Promise<CheckReport> {
   const findings: Finding[] = [];
   let files = 0;
@@ -89,10 +93,6 @@ export async function checkCatalogue(
   const limits = settings.settings ?? noLimits;
   const own = parseBlocked(await source.readFile(blockedName));
   const blocked = privateBlocked ?? ('value' in own ? own.value : nothingBlocked);
-  if (scope === 'everything') {
-    files += Number(settings.found);
-    findings.push(...settings.faults.map(toErrorFinding));
-  }
   const tops = [...(await source.list(botsFolder))];
   for (const [done, [top, kind]] of tops.entries()) {
     const names = listNamesInScope(scope, top);
@@ -126,6 +126,65 @@ export async function checkCatalogue(
   return { files, findings: findings.toSorted(compareFaults) };
 }
 
+/**
+ * Checks a part of the catalogue in the folder `root` as checkCatalogue does, in a thread for each core where the part is
+ * large; with all of it also the files next to `bots/`.
+ * @throws when `bots/` or a folder in it cannot be read
+ */
+export async function checkInThreads(
+  root: string,
+  scope: Scope,
+  options: ReportOptions = {},
+): Promise<CheckReport> {
+  const bots = await checkBots(root, scope, options);
+  if (scope !== 'everything') return bots;
+  const sideFiles = await checkSideFiles(createFolderSource(root));
+  const findings = [...bots.findings, ...sideFiles.findings].toSorted(compareFaults);
+  return { files: bots.files + sideFiles.files, findings };
+}
+
+async function checkBots(root: string, scope: Scope, options: ReportOptions): Promise<CheckReport> {
+  const tops = listTop(root).filter((top) => listNamesInScope(scope, top) !== undefined);
+  const threads = Math.min(availableParallelism(), maxThreads, Math.floor(tops.length / foldersPerThread));
+  if (threads < 2) return await checkCatalogue(createFolderSource(root), scope, options);
+
+  const module = new URL(import.meta.url);
+  const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
+  let [files, done] = [0, 0];
+  try {
+    const reports = await Promise.all(
+      splitIntoParts(tops, foldersPerTask).map(async (part) => {
+        const names = new Map(part.map((top) => [top, listNamesInScope(scope, top) ?? new Set<string>()]));
+        const report = await pool.run({ root, scope: names, privateBlocked: options.privateBlocked });
+        files += report.files;
+        done += part.length;
+        options.onProgress?.(files, done / tops.length);
+        return report;
+      }),
+    );
+    return { files, findings: reports.flatMap(({ findings }) => findings).toSorted(compareFaults) };
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Runs in a thread. */
+export async function checkPart(part: {
+  readonly root: string;
+  readonly scope: Scope;
+  readonly privateBlocked: ReportOptions['privateBlocked'];
+}): Promise<CheckReport> {
+  return await checkCatalogue(createFolderSource(part.root), part.scope, part);
+}
+
+/** With more threads, they wait for each other's file system calls. */
+const maxThreads = 4;
+
+/** A thread takes a fifth of a second to start. */
+const foldersPerThread = 100;
+
+const foldersPerTask = 20;
+
 /** Returns a fault as a finding that fails the check. */
 export function toErrorFinding(fault: Fault): Finding {
   return { ...fault, severity: 'error' };
@@ -143,13 +202,11 @@ export const submoduleMessage =
 function findPathProblem(path: string, kind: EntryKind | undefined): Fault | undefined {
   const fault = (rule: string, message: string): Fault => createFileFault(path, rule, message);
   const name = path.slice(path.lastIndexOf('/') + 1);
-  if (kind === 'symlink') {
+  if (kind === 'symlink')
     return fault('regular-file', 'this is a symbolic link: remove it, pages are regular files');
-  }
   if (kind === 'submodule' || name === '.git') return fault('submodule', submoduleMessage);
-  if (name === '.gitattributes' || name === '.gitmodules') {
+  if (name === '.gitattributes' || name === '.gitmodules')
     return fault('git-attributes', `${name} changes what Git does with the catalogue: remove it`);
-  }
   if (kind === 'other') return fault('regular-file', 'this is not a regular file: remove it');
   return undefined;
 }
@@ -157,11 +214,12 @@ function findPathProblem(path: string, kind: EntryKind | undefined): Fault | und
 /** The rules that another file than the faulty one may break. */
 export const rulesOfCollections: ReadonlySet<string> = new Set(['one-list-of-bots', 'unknown-bot']);
 
-/** Checks the files next to `bots/`: profiles of authors, collections, and `blocked.json`. @throws when a folder cannot be read */
+/** Checks the files next to `bots/`: settings, profiles, collections and `blocked.json`. @throws when a folder cannot be read */
 export async function checkSideFiles(source: CatalogueSource): Promise<CheckReport> {
-  const findings: Finding[] = [];
+  const settings = await readSettings(source.readFile);
+  const findings = settings.faults.map(toErrorFinding);
   const contents = new Map<string, Buffer>();
-  let files = 0;
+  let files = Number(settings.found);
   const top = await source.list('.');
   for (const folder of sideFolders) {
     const kind = top.get(folder);
@@ -219,6 +277,124 @@ export function parseSideFile(path: string, content: string | Buffer): Parsed<Pr
   return parse(name, Buffer.from(content));
 }
 
+/** A part of the catalogue: all of it, or names in `bots/` with all or some of the names in each. */
+export type Scope = 'everything' | ReadonlyMap<string, 'everything' | ReadonlySet<string>>;
+
+/** Returns the part that has these paths, each relative to the catalogue's folder and at or below `bots/`. */
+export function createScope(paths: Iterable<string>): Scope {
+  const scope = new Map<string, 'everything' | Set<string>>();
+  for (const path of paths) {
+    const [, top, name] = path.split('/');
+    if (top === undefined) return 'everything';
+    const names = scope.get(top);
+    if (name === undefined || names === 'everything') scope.set(top, 'everything');
+    else if (names) names.add(name);
+    else scope.set(top, new Set([name]));
+  }
+  return scope;
+}
+
+/** Returns the names of `bots/<top>/` in the part, or undefined. */
+export function listNamesInScope(scope: Scope, top: string): 'everything' | ReadonlySet<string> | undefined {
+  return scope === 'everything' ? 'everything' : scope.get(top);
+}
+
+/** Whether a path relative to the catalogue's folder is in the part. */
+export function isInScope(scope: Scope, path: string): boolean {
+  if (scope === 'everything') return true;
+  const [bots, top = '', name = ''] = path.split('/');
+  const names = bots === botsFolder ? scope.get(top) : undefined;
+  return names === 'everything' || (names?.has(name) ?? false);
+}
+
+/** The kinds of entries at a path of a catalogue. */
+export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
+
+/** The catalogue that a check reads: a folder on disk, or a commit. Paths are relative to its folder. */
+export interface CatalogueSource {
+  /** Returns the entries of a folder by name; empty if it does not exist. @throws if it cannot be read */
+  list(folder: string): Listing | Promise<Listing>;
+  /** Reads the files of bots at these places. A file that does not exist is left out. */
+  readPages(places: readonly FilePlace[]): readonly PageFile[] | Promise<readonly PageFile[]>;
+  readonly readFile: FileReader;
+  /** Releases what reading needed. */
+  close?(): void;
+}
+
+type Listing = ReadonlyMap<string, EntryKind>;
+
+/** The folders next to `bots/`. */
+export const sideFolders: readonly string[] = [peopleFolder, collectionsFolder];
+
+export function createFolderSource(root: string): CatalogueSource {
+  return {
+    list: (folder) => {
+      const path = join(root, folder);
+      if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return new Map();
+      const entries = readdirSync(path, { withFileTypes: true });
+      const inOrder = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      return new Map(inOrder.map((entry) => [entry.name, toEntryKind(path, entry)]));
+    },
+    readPages: (places) => places.flatMap((place) => readPageFile(root, place) ?? []),
+    readFile: createDiskReader(root),
+  };
+}
+
+/** Returns the places of a bot's files. */
+export async function listPlaces(source: CatalogueSource, id: BotId): Promise<readonly FilePlace[]> {
+  const folder = folderOf(id);
+  const names = (await source.list(`${botsFolder}/${folder}`)).keys();
+  return groupByBot(folder, names).bots.get(id) ?? [];
+}
+
+function toEntryKind(folder: string, entry: Dirent): EntryKind {
+  if (entry.isSymbolicLink()) return 'symlink';
+  if (entry.isDirectory()) return existsSync(join(folder, entry.name, '.git')) ? 'submodule' : 'folder';
+  return entry.isFile() ? 'file' : 'other';
+}
+
+/**
+ * Opens the catalogue in a commit or a tree. It is read from Git's objects, not checked out: so no link is followed, no
+ * attribute has an effect, and a file that is too large is not read.
+ */
+export function openCommitSource(root: string, commit: string): CatalogueSource {
+  const objects = new ObjectReader(root);
+  const trees = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>();
+  const openTree = async (folder: string): Promise<ReadonlyMap<string, TreeEntry>> => {
+    const tree = trees.get(folder) ?? readTree(folder);
+    trees.set(folder, tree);
+    return await tree;
+  };
+  const readTree = async (folder: string): Promise<ReadonlyMap<string, TreeEntry>> => {
+    const { mode, id } = (await (folder === '.' ? findTop() : findEntry(folder))) ?? { mode: '', id: '' };
+    const tree = toKind(mode) === 'folder' ? await objects.readOne(id) : undefined;
+    return tree ? parseTree(tree.content, tree.id.length === 64 ? 'sha256' : 'sha1') : new Map();
+  };
+  const findTop = async (): Promise<TreeEntry> => {
+    const prefix = await runCommandLineGit(root, ['rev-parse', '--show-prefix']);
+    return { mode: '40000', id: `${commit}:${prefix.replace(/\n$/, '')}` };
+  };
+  const findEntry = async (path: string): Promise<TreeEntry | undefined> =>
+    (await openTree(posix.dirname(path))).get(posix.basename(path));
+  const readFile: FileReader = async (path) => {
+    const entry = await findEntry(path);
+    if (entry === undefined) return undefined;
+    const kind = toKind(entry.mode);
+    if (kind !== 'file') return notAFile[kind];
+    // A file that is too large to be read is too large for its rules, too.
+    return (await objects.readOne(entry.id))?.content ?? Buffer.alloc(maxReadSize + 1);
+  };
+  const readPage = async (place: FilePlace): Promise<PageFile | []> =>
+    toPageFile(place, await readFile(pathOf(place.id, place.locale)), 'sha1') ?? [];
+  return {
+    list: async (folder) =>
+      new Map([...(await openTree(folder))].map(([name, { mode }]) => [name, toKind(mode)])),
+    readPages: async (places) => (await Promise.all(places.map(readPage))).flat(),
+    readFile,
+    close: () => objects.close(),
+  };
+}
+
 /** The name of the rule. */
 export const blockedRule = 'blocked';
 
@@ -273,14 +449,8 @@ export async function listBotsToBlock(
 const minCommonHost = 10;
 
 /** Returns the OAuth clients that a bot may have, so that a blocked bot stays blocked under another id of its page. */
-function listClients({
-  invite,
-  oauth,
-}: {
-  readonly invite?: string;
-  readonly oauth?: string | null;
-}): string[] {
-  return [...new Set([...listNumbers(invite ?? ''), ...(oauth ? [oauth] : [])])];
+function listClients({ invite = '', oauth }: { invite?: string; oauth?: string | null }): string[] {
+  return [...new Set([...listNumbers(invite), ...(oauth ? [oauth] : [])])];
 }
 
 interface PlacedText {
@@ -294,66 +464,3 @@ function listTexts(value: unknown, place: PlacedText['place'] = []): PlacedText[
   if (Array.isArray(value)) return value.flatMap((entry, i) => listTexts(entry, [...place, i]));
   return Object.entries(value ?? {}).flatMap(([key, entry]) => listTexts(entry, [...place, key]));
 }
-
-/**
- * Checks a part of the catalogue in the folder `root` as checkCatalogue does, in a thread for each core where the part is
- * large.
- * @throws when `bots/` or a folder in it cannot be read
- */
-export async function checkInThreads(
-  root: string,
-  scope: Scope,
-  options: ReportOptions = {},
-): Promise<CheckReport> {
-  const bots = await checkBots(root, scope, options);
-  if (scope !== 'everything') return bots;
-  const sideFiles = await checkSideFiles(createFolderSource(root));
-  const findings = [...bots.findings, ...sideFiles.findings].toSorted(compareFaults);
-  return { files: bots.files + sideFiles.files, findings };
-}
-
-async function checkBots(root: string, scope: Scope, options: ReportOptions): Promise<CheckReport> {
-  const tops = listTop(root).filter((top) => listNamesInScope(scope, top) !== undefined);
-  const threads = Math.min(availableParallelism(), maxThreads, Math.floor(tops.length / foldersPerThread));
-  if (threads < 2) return await checkCatalogue(createFolderSource(root), scope, options);
-
-  const module = new URL(import.meta.url);
-  const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
-  const settings = await readSettings(createDiskReader(root));
-  let files = scope === 'everything' ? Number(settings.found) : 0;
-  let done = 0;
-  const faults = scope === 'everything' ? settings.faults.map(toErrorFinding) : [];
-  try {
-    const reports = await Promise.all(
-      splitIntoParts(tops, foldersPerTask).map(async (part) => {
-        const names = new Map(part.map((top) => [top, listNamesInScope(scope, top) ?? new Set<string>()]));
-        const report = await pool.run({ root, scope: names, privateBlocked: options.privateBlocked });
-        files += report.files;
-        done += part.length;
-        options.onProgress?.(files, done / tops.length);
-        return report;
-      }),
-    );
-    const findings = [...faults, ...reports.flatMap((report) => report.findings)];
-    return { files, findings: findings.toSorted(compareFaults) };
-  } finally {
-    await pool.close();
-  }
-}
-
-/** Runs in a thread. */
-export async function checkPart(part: {
-  readonly root: string;
-  readonly scope: Scope;
-  readonly privateBlocked: ReportOptions['privateBlocked'];
-}): Promise<CheckReport> {
-  return await checkCatalogue(createFolderSource(part.root), part.scope, part);
-}
-
-/** With more threads, they wait for each other's file system calls. */
-const maxThreads = 4;
-
-/** A thread takes a fifth of a second to start. */
-const foldersPerThread = 100;
-
-const foldersPerTask = 20;

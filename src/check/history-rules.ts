@@ -10,10 +10,8 @@ import { quoteValue } from '../lib/text.ts';
 import { checkPath } from './change-rules.ts';
 import { createFileError, toErrorFinding, type Finding } from './check.ts';
 
-/** Whether Git reads the file at a path as attributes. */
-function hasAttributes(path: string): boolean {
-  return /(?:^|\/)\.gitattributes$/i.test(path);
-}
+/** The path of a file that Git reads as attributes. */
+const ofAttributes = /(?:^|\/)\.gitattributes$/i;
 
 /** Bytes of a file of attributes. */
 const maxAttributesSize = 64 * 1024;
@@ -73,7 +71,7 @@ export async function checkVersions(
   if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > maxChange)
     return [...paths, createFileError(botsFolder, 'change-size', largeHistoryMessage)];
   const leaks = await findLeaks(root, [...commits, ...read]);
-  const attributes = versions.filter(({ path, kind }) => kind === 'file' && hasAttributes(path));
+  const attributes = versions.filter(({ path, kind }) => kind === 'file' && ofAttributes.test(path));
   const contents = await readObjects(root, listBlobs(attributes), maxAttributesSize);
   return [
     ...paths,

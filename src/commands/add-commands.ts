@@ -264,8 +264,6 @@ function collect(text: string, before: readonly string[] = []): readonly string[
 }
 
 /** Returns an action that loads its command when it runs. */
-function load<A extends readonly unknown[]>(
-  find: () => Promise<(...args: A) => unknown>,
-): (...args: A) => Promise<void> {
-  return async (...args) => void (await (await find())(...args));
+function load<A extends readonly unknown[]>(find: () => Promise<(...args: A) => unknown>) {
+  return async (...args: A): Promise<void> => void (await (await find())(...args));
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type CommandConfig, readCommandConfig } from '../app/config.ts';
-import { GitError, isGitFailure } from '../git/run-git.ts';
+import { isGitFailure } from '../git/run-git.ts';
 import { writeAtomically, fsyncFolder, fsyncTree, makeFolder } from '../lib/files.ts';
 import { ignoreMissing, UserError } from '../lib/errors.ts';
 import { makeRoom, quoteForShell } from './init.ts';
@@ -24,11 +24,11 @@ export async function backup(name: string): Promise<void> {
   const folder = resolve(name);
   const mirror = join(folder, 'catalogue.git');
   const query = ['--show-toplevel', '--show-object-format', '--is-shallow-repository', '--show-prefix'];
-  const found = await runGit(config.catalogue, 'rev-parse', ...query);
+  const found = await showGit(config.catalogue, ['rev-parse', ...query]);
   const [top = '', format = '', isShallow, prefix = ''] = found.split('\n');
-  const branch = (await runGit(config.catalogue, 'symbolic-ref', 'HEAD')).trim();
+  const branch = (await showGit(config.catalogue, ['symbolic-ref', 'HEAD'])).trim();
   if (!existsSync(mirror)) await makeRoom(folder, name, 0o700);
-  await runGit(folder, 'init', '--quiet', '--bare', `--object-format=${format}`, mirror);
+  await showGit(folder, ['init', '--quiet', '--bare', `--object-format=${format}`, mirror]);
   // The journal comes first: a count that has left it is in the state ref, which is fetched next.
   const unfinished = join(folder, `unfinished-${process.pid}`);
   rmSync(unfinished, { recursive: true, force: true });
@@ -38,17 +38,16 @@ export async function backup(name: string): Promise<void> {
 
   const missing = isShallow === 'false' && existsSync(join(mirror, 'shallow')) ? ['--unshallow'] : [];
   const fetch = [...fetchAll, ...missing, '--prune', top, '+refs/*:refs/*'];
-  await runGit(mirror, 'fetch', '--atomic', ...fetch).catch(async (error: unknown) => {
+  await showGit(mirror, ['fetch', '--atomic', ...fetch]).catch(async (error: unknown) => {
     if (!isGitFailure(error, 'ref-locked')) throw error;
     // No transaction replaces a branch `a` by `a/b`.
-    await runGit(mirror, 'fetch', ...fetch);
+    await showGit(mirror, ['fetch', ...fetch]);
   });
-  await runGit(mirror, 'symbolic-ref', 'HEAD', branch);
-  await runGit(mirror, 'config', 'botshelf.prefix', prefix);
-  await runGit(mirror, '-c', 'gc.auto=6700', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet');
-  await runGit(mirror, 'fsck', '--no-dangling', '--progress').catch((error: unknown) => {
-    if (!(error instanceof GitError)) throw error;
-    throw new UserError(`git fsck finds ${mirror} damaged: move ${folder} away, and make a new backup`);
+  await showGit(mirror, ['symbolic-ref', 'HEAD', branch]);
+  await showGit(mirror, ['config', 'botshelf.prefix', prefix]);
+  await showGit(mirror, ['-c', 'gc.auto=6700', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet']);
+  await showGit(mirror, ['fsck', '--no-dangling', '--progress'], {
+    explain: () => `git fsck finds ${mirror} damaged: move ${folder} away, and make a new backup`,
   });
 
   await fsyncTree(mirror);
@@ -75,7 +74,7 @@ export async function restore(name: string): Promise<void> {
   const finished = names.findLast((each) => each.startsWith('private-'));
   if (finished === undefined)
     throw new UserError(`${JSON.stringify(name)} has no backup: pass the folder of one that was completed`);
-  const prefix = (await runGit(mirror, 'config', '--get', 'botshelf.prefix')).trim();
+  const prefix = (await showGit(mirror, ['config', '--get', 'botshelf.prefix'])).trim();
   const top = resolve(catalogue, prefix.replaceAll(/[^/]+/g, '..'));
   if (join(top, prefix, '/') !== join(catalogue, '/'))
     throw new UserError(
@@ -84,13 +83,14 @@ export async function restore(name: string): Promise<void> {
   for (const place of [top, catalogue, config.var]) await makeRoom(place, place);
   if (blocked !== null && existsSync(blocked)) throw new UserError(`${blocked} is there: move it away`);
 
-  const format = (await runGit(mirror, 'rev-parse', '--show-object-format')).trim();
-  await runGit(top, 'init', '--quiet', `--object-format=${format}`);
-  await runGit(top, 'symbolic-ref', 'HEAD', (await runGit(mirror, 'symbolic-ref', 'HEAD')).trim());
-  await runGit(top, 'fetch', '--atomic', ...fetchAll, '--update-head-ok', mirror, '+refs/*:refs/*');
+  const format = (await showGit(mirror, ['rev-parse', '--show-object-format'])).trim();
+  await showGit(top, ['init', '--quiet', `--object-format=${format}`]);
+  const branch = (await showGit(mirror, ['symbolic-ref', 'HEAD'])).trim();
+  await showGit(top, ['symbolic-ref', 'HEAD', branch]);
+  await showGit(top, ['fetch', '--atomic', ...fetchAll, '--update-head-ok', mirror, '+refs/*:refs/*']);
   for (const [part, path] of listPrivate(config)) await copyDurably(join(folder, finished, part), path);
   // The files come last: without them the service does not start on a half restored catalogue.
-  await runGit(top, 'reset', '--hard');
+  await showGit(top, ['reset', '--hard']);
   await fsyncTree(top);
   const isNamed = remote !== null && /^[\w.-]+$/.test(remote);
   const shown = quoteForShell(top);
@@ -130,8 +130,4 @@ async function copyDurably(from: string, to: string): Promise<void> {
   if (!bytes) return;
   await makeFolder(dirname(to));
   await writeAtomically(to, bytes, { fsync: 'content and name', mode: 0o600 });
-}
-
-async function runGit(folder: string, ...args: readonly string[]): Promise<string> {
-  return await showGit(folder, args);
 }

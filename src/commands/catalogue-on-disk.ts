@@ -1,14 +1,14 @@
 import { type CommandConfig, readCommandConfig } from '../app/config.ts';
-import { showBots } from '../app/start-messages.ts';
 import { toClockTime } from '../bot/clock.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import { Catalogue } from '../catalogue/catalogue.ts';
+import { Catalogue, type CatalogueOptions } from '../catalogue/catalogue.ts';
 import { CommittedState, createStateRef } from '../counts/state-ref.ts';
 import type { Count } from '../counts/state.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { silentLog as log } from '../lib/log.ts';
-import { withProgress } from './output.ts';
+import { formatCount } from '../lib/text.ts';
+import { showWhile } from './output.ts';
 
 /** The catalogue on disk and the state ref, for a command that may run next to a service. */
 export interface CatalogueOnDisk {
@@ -21,13 +21,20 @@ export interface CatalogueOnDisk {
   readonly committed: CommittedState;
 }
 
-/** Reads the catalogue, calls `work` and closes the catalogue. @throws {UserError} if it cannot be read */
-export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<void>): Promise<void> {
+/**
+ * Reads the catalogue, calls `work` and closes the catalogue.
+ * @param options of the catalogue, in addition to the usual ones
+ * @throws {UserError} if it cannot be read
+ */
+export async function withCatalogue(
+  work: (opened: CatalogueOnDisk) => Promise<void>,
+  options: Pick<CatalogueOptions, 'cachedImages'> = {},
+): Promise<void> {
   const config = readCommandConfig();
   const { catalogue: root, blocked: blockedFile } = config;
   const repositoryOpener = new RepositoryOpener(root);
   const hash = await repositoryOpener.hash();
-  const catalogue = new Catalogue({ root, hash, log, snapshot: null, blockedFile });
+  const catalogue = new Catalogue({ root, hash, log, snapshot: null, blockedFile, ...options });
   const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
   const latest = (id: BotId): Count | undefined => {
     const { count } = committed.state.get(id);
@@ -40,9 +47,9 @@ export async function withCatalogue(work: (opened: CatalogueOnDisk) => Promise<v
     reportedAt: (id) => latest(id)?.at,
   };
   try {
-    await withProgress(async (show) => {
-      await showBots({ show }, catalogue.store.bots, catalogue.load());
-    });
+    const { bots } = catalogue.store;
+    const describe = (): string => `reading the catalogue: ${formatCount(bots.size, 'bot')} so far`;
+    await showWhile(describe, catalogue.load());
     await committed.refresh().catch(() => {});
     await work({ config, catalogue, repositoryOpener, latest, counts, committed });
   } finally {

@@ -8,8 +8,7 @@ import { ensureValid } from '../catalogue/page/side-file.ts';
 import { readBlocked, blockedName } from '../catalogue/settings/blocked.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { checkChanges } from '../check/check-changes.ts';
-import { checkInThreads, type CheckReport, type Finding } from '../check/check.ts';
-import { type Scope, createScope } from '../check/source.ts';
+import { checkInThreads, type CheckReport, type Finding, type Scope, createScope } from '../check/check.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
 import { formatCount } from '../lib/text.ts';
 import { colour, escapeInvisible, formatJson, showFiles } from './output.ts';
@@ -19,18 +18,16 @@ export interface CheckFlags {
   readonly head?: string;
   /** The remote that `head` is fetched from. */
   readonly fetch?: string;
-  readonly format: ReportFormat;
+  readonly format: 'text' | 'github' | 'json' | 'sarif' | 'gitlab';
 }
 
 /** Checks the catalogue and prints the report; the exit code is 1 when it has errors. @throws {UserError} */
 export async function check(paths: string[], { base, head, fetch, format }: CheckFlags): Promise<void> {
   const { catalogue: root, blocked: blockedFile } = readCommandConfig();
-  if (head !== undefined && base === undefined) {
+  if (head !== undefined && base === undefined)
     throw new UserError('--head needs --base: name the revision to compare it with');
-  }
-  if (fetch !== undefined && head === undefined) {
+  if (fetch !== undefined && head === undefined)
     throw new UserError('--fetch needs --head: name the commit to fetch');
-  }
   // A clone without a work tree has a catalogue too, in its commits.
   const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
   // The reasons are for maintainers, and a check of a pull request is public.
@@ -52,9 +49,8 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
  */
 export function toScope(root: string, paths: readonly string[]): Scope {
   const bots = join(root, botsFolder);
-  if (!isThere(bots)) {
+  if (!isThere(bots))
     throw new UserError(`${bots} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
-  }
   if (paths.length === 0) return 'everything';
   const realRoot = realpathSync(root);
   return createScope(paths.map((path) => toCataloguePath(realRoot, path)));
@@ -63,13 +59,10 @@ export function toScope(root: string, paths: readonly string[]): Scope {
 /** Returns the path relative to the catalogue's folder, with `/`. A link as the last part is not followed. */
 function toCataloguePath(root: string, path: string): string {
   const absolute = resolve(path);
-  if (path === '' || !isThere(absolute)) {
+  if (path === '' || !isThere(absolute))
     throw new UserError(`${JSON.stringify(path)} does not exist: pass a file or folder of the catalogue`);
-  }
-  const below = relative(root, join(realpathSync(dirname(absolute)), basename(absolute))).replaceAll(
-    sep,
-    '/',
-  );
+  const real = join(realpathSync(dirname(absolute)), basename(absolute));
+  const below = relative(root, real).replaceAll(sep, '/');
   if (below === '' || below === settingsName || below === blockedName) return botsFolder;
   if (below === botsFolder || below.startsWith(`${botsFolder}/`)) return below;
   throw new UserError(
@@ -88,8 +81,6 @@ function isThere(path: string): boolean {
   }
 }
 
-export type ReportFormat = 'text' | 'github' | 'json' | 'sarif' | 'gitlab';
-
 /**
  * Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document, which
  * may be SARIF or a Code Quality report of GitLab.
@@ -97,30 +88,21 @@ export type ReportFormat = 'text' | 'github' | 'json' | 'sarif' | 'gitlab';
  */
 export function printReport(
   report: CheckReport,
-  format: ReportFormat,
+  format: CheckFlags['format'],
   stream?: NodeJS.WritableStream,
 ): string {
-  switch (format) {
-    case 'text':
-      return [
-        ...report.findings.map((finding) => formatText(finding, stream)),
-        formatSummary(report),
-        '',
-      ].join('\n');
-    case 'github':
-      return [
-        ...report.findings.map(formatAnnotation),
-        formatSummary(report),
-        ...listAdvice(report),
-        '',
-      ].join('\n');
-    case 'json':
-      return `${formatJson({ files: report.files, faults: report.findings.map(toJsonFinding) })}\n`;
-    case 'sarif':
-      return `${formatJson(toSarif(report.findings.map(toJsonFinding)))}\n`;
-    case 'gitlab':
-      return `${formatJson(report.findings.map(toJsonFinding).map(toCodeQuality))}\n`;
-  }
+  const { files, findings } = report;
+  if (format === 'text')
+    return printLines([...findings.map((finding) => formatText(finding, stream)), formatSummary(report)]);
+  if (format === 'github')
+    return printLines([...findings.map(formatAnnotation), formatSummary(report), ...listAdvice(report)]);
+  const faults = findings.map(toJsonFinding);
+  const documents = { json: { files, faults }, sarif: toSarif(faults), gitlab: faults.map(toCodeQuality) };
+  return `${formatJson(documents[format])}\n`;
+}
+
+function printLines(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** Returns a SARIF 2.1.0 log, which code scanning of GitHub and editors read. */

@@ -215,12 +215,7 @@ function formatFiles(bot: DemoBot, now: number): Map<string, string> {
  * Yields the commits of the catalogue, oldest first: bots were added after a review; some were changed or removed since.
  * @param tree that of the catalogue
  */
-function* generateCommits(
-  bots: readonly DemoBot[],
-  tree: string,
-  identity: string,
-  now: number,
-): Generator<NewCommit> {
+function* generateCommits(bots: readonly DemoBot[], tree: string, identity: string, now: number) {
   const sign = (by: string | undefined, daysAgo: number): string => {
     const person = by === undefined ? identity : `${by} <${by.toLowerCase()}@people.example>`;
     return `${person} ${Math.floor((now - daysAgo * msPerDay) / 1000)} +0000`;

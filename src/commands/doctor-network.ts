@@ -127,11 +127,7 @@ export const checkPush = inClone(async (repository, context) => {
 });
 
 /** Runs git against the remote. Returns its output, or the outcome of the failure. */
-async function runRemote(
-  { signal }: DoctorContext,
-  repository: Repository,
-  args: readonly string[],
-): Promise<string | Outcome> {
+async function runRemote({ signal }: DoctorContext, repository: Repository, args: readonly string[]) {
   try {
     return await repository.run(args, { stallSeconds: 30, signal });
   } catch (error) {

@@ -118,12 +118,7 @@ export async function checkOwner(
   { catalogue, var: varFolder }: Pick<Config, 'catalogue' | 'var'>,
   { uid, gid }: Pick<Stats, 'uid' | 'gid'>,
 ): Promise<Outcome | null> {
-  const folders = [
-    commonDir,
-    join(commonDir, 'objects'),
-    join(commonDir, 'refs/heads'),
-    join(catalogue, botsFolder),
-  ];
+  const folders = [commonDir, `${commonDir}/objects`, `${commonDir}/refs/heads`, join(catalogue, botsFolder)];
   const paths = folders
     .filter((path) => existsSync(`${path}/.`))
     .flatMap((path) => [path, ...readdirSync(path).map((name) => join(path, name))]);

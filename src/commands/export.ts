@@ -21,7 +21,7 @@ export async function exportBots({ format }: ExportOptions): Promise<void> {
     const bots = await catalogue.store.bots.sorted();
     const { opened } = repositoryOpener;
     // On a terminal the printed bots show the progress.
-    const progress = process.stdout.isTTY ? null : createProgress(process.stderr);
+    const progress = process.stdout.isTTY ? null : createProgress();
     let lines = 0;
     for await (const text of format === 'csv' ? csvRows(bots) : exportLines(catalogue.root, bots, opened)) {
       progress?.show(`${lines++} of ${formatCount(bots.length, 'bot')} exported`);

@@ -13,23 +13,26 @@ import {
   listTop,
 } from '../catalogue/page/layout.ts';
 import { pickCommands, printCommands } from '../bot/commands.ts';
-import { readPageFile, createDiskReader } from '../catalogue/page/page-file.ts';
+import { readPageFile } from '../catalogue/page/page-file.ts';
 import { toCanonicalForm, toCanonicalJson } from '../catalogue/page/page.ts';
 import { peopleFolder } from '../catalogue/page/side-file.ts';
 import { blockedName, parseBlocked, printBlocked } from '../catalogue/settings/blocked.ts';
 import { readSettings, settingsName } from '../catalogue/settings/settings.ts';
-import { toErrorFinding, parseSideFile } from '../check/check.ts';
-import { listNamesInScope, type Scope, createFolderSource, sideFolders } from '../check/source.ts';
+import {
+  toErrorFinding,
+  parseSideFile,
+  listNamesInScope,
+  type Scope,
+  createFolderSource,
+  sideFolders,
+} from '../check/check.ts';
 import { writeAtomically } from '../lib/files.ts';
 import { formatCount } from '../lib/text.ts';
 import { showFiles, type ShowFiles } from './output.ts';
 import { toScope, formatText } from './check.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
-export async function format(
-  paths: string[],
-  { check = false }: { readonly check?: boolean },
-): Promise<void> {
+export async function format(paths: string[], { check = false }: { check?: boolean }): Promise<void> {
   const { catalogue: root } = readCommandConfig();
   const scope = toScope(root, paths);
   const { files, changed, faults } = await showFiles(
@@ -73,7 +76,11 @@ export async function formatCatalogue(
   const changed: string[] = [];
   const faults: Fault[] = [];
   let files = 0;
-  const rewrite = async (path: string, canonicalOf: (text: string) => string): Promise<void> => {
+  const source = createFolderSource(root);
+  const rewrite = async (path: string, found: readonly Fault[], canonicalOf: (text: string) => string) => {
+    files += 1;
+    // The canonical form has no trailing commas.
+    if (found.length > 0 && found[0]?.rule !== 'trailing-comma') return void faults.push(...found);
     const absolute = join(root, path);
     const text = await readFile(absolute, 'utf8');
     const canonical = canonicalOf(text);
@@ -84,31 +91,27 @@ export async function formatCatalogue(
     }
     changed.push(path);
   };
-  const settings = scope === 'everything' ? await readSettings(createDiskReader(root)) : undefined;
-  if (settings?.found) {
-    files += 1;
-    if (settings.settings) await rewrite(settingsName, (text) => toCanonicalJson(text, 'settings'));
-    else faults.push(...settings.faults);
+  if (scope === 'everything') {
+    const { found, settings, faults: ofSettings } = await readSettings(source.readFile);
+    if (found)
+      await rewrite(settingsName, settings ? [] : ofSettings, (text) => toCanonicalJson(text, 'settings'));
+    const bytes = await source.readFile(blockedName);
+    const blocked = parseBlocked(bytes);
+    if (bytes !== undefined)
+      await ('faults' in blocked
+        ? rewrite(blockedName, blocked.faults, String)
+        : rewrite(blockedName, [], () => printBlocked(blocked.value)));
+    for (const folder of sideFolders)
+      for (const name of (await source.list(folder)).keys()) {
+        const path = `${folder}/${name}`;
+        const bytes = await source.readFile(path);
+        if (!Buffer.isBuffer(bytes) || name === gitkeep) continue;
+        const parsed = parseSideFile(path, bytes);
+        await rewrite(path, 'faults' in parsed ? parsed.faults : [], (text) =>
+          folder === peopleFolder ? toCanonicalJson(text, 'profile') : toCanonicalForm(text, 'collection'),
+        );
+      }
   }
-  const source = createFolderSource(root);
-  const bytes = scope === 'everything' ? await source.readFile(blockedName) : undefined;
-  if (bytes !== undefined) {
-    files += 1;
-    const parsed = parseBlocked(bytes);
-    if ('faults' in parsed) faults.push(...parsed.faults);
-    else await rewrite(blockedName, () => printBlocked(parsed.value));
-  }
-  for (const folder of scope === 'everything' ? sideFolders : [])
-    for (const name of (await source.list(folder)).keys()) {
-      const path = `${folder}/${name}`;
-      const bytes = await source.readFile(path);
-      if (!Buffer.isBuffer(bytes) || name === gitkeep) continue;
-      files += 1;
-      const parsed = parseSideFile(path, bytes);
-      if ('faults' in parsed && !hasTrailingCommas(parsed)) faults.push(...parsed.faults);
-      else if (folder === peopleFolder) await rewrite(path, (text) => toCanonicalJson(text, 'profile'));
-      else await rewrite(path, (text) => toCanonicalForm(text, 'collection'));
-    }
   const tops = listTop(root).filter(isFolderName);
   for (const [done, top] of tops.entries()) {
     const names = listNamesInScope(scope, top);
@@ -119,18 +122,14 @@ export async function formatCatalogue(
     for (const place of [...bots.values()].flat()) {
       const file = isWanted(formatFileName(place)) ? readPageFile(root, place) : undefined;
       if (file === undefined) continue;
-      files += 1;
       const { commands } = file.page?.data ?? {};
-      if (file.page === undefined && !hasTrailingCommas(file)) faults.push(...file.faults);
-      else if (isPage(place)) await rewrite(file.path, toCanonicalForm);
-      else await rewrite(file.path, () => printCommands(pickCommands(commands as Command[]) as Command[]));
+      await rewrite(file.path, file.page ? [] : file.faults, (text) =>
+        isPage(place)
+          ? toCanonicalForm(text)
+          : printCommands(pickCommands(commands as Command[]) as Command[]),
+      );
     }
     onProgress(files, (done + 1) / tops.length);
   }
   return { files, changed: changed.toSorted(), faults: faults.toSorted(compareFaults) };
-}
-
-/** Whether trailing commas, which the canonical form does not have, are the only reason why a file cannot be parsed. */
-function hasTrailingCommas({ faults }: { readonly faults: readonly Fault[] }): boolean {
-  return faults[0]?.rule === 'trailing-comma';
 }

@@ -45,7 +45,7 @@ export async function importList(path: string, flags: ImportFlags): Promise<void
     replace: flags.replace ?? false,
     report,
   };
-  const progress = createProgress(process.stderr);
+  const progress = createProgress();
   const repositoryOpener = new RepositoryOpener(root);
   const work: Pick<ImportOptions, 'prefix' | 'commit'> = flags.dryRun
     ? { prefix: '', commit: async (plan) => await plan() }

@@ -23,9 +23,8 @@ export async function init(
   name: string,
   { samples = false, branch, host, checker }: InitOptions,
 ): Promise<void> {
-  if (!isBranchName(branch)) {
+  if (!isBranchName(branch))
     throw new UserError(`${JSON.stringify(branch)} is not a branch name: pass one such as main`);
-  }
   const spec = checker === undefined ? await findDefaultChecker() : toPackageSpec(checker);
   const folder = resolve(name);
   await makeRoom(folder, name);
@@ -72,15 +71,13 @@ async function findDefaultChecker(): Promise<string> {
 /** Returns where npm installed this program from: an address or a path. Empty if npm did not. */
 function readInstalledFrom(): string {
   try {
-    const lock = JSON.parse(readFileSync(join(home, '../.package-lock.json'), 'utf8')) as InstalledPackages;
+    const lock = JSON.parse(readFileSync(join(home, '../.package-lock.json'), 'utf8')) as {
+      packages: { 'node_modules/botshelf': { resolved: string } };
+    };
     return lock.packages['node_modules/botshelf'].resolved;
   } catch {
     return '';
   }
-}
-
-interface InstalledPackages {
-  readonly packages: { readonly 'node_modules/botshelf': { readonly resolved: string } };
 }
 
 /** The folder of the package. */

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readMirrorConfig } from '../app/config.ts';
-import { runCommandLineGit, GitError, removeCredentials, maxStallSeconds } from '../git/run-git.ts';
+import { runCommandLineGit, removeCredentials, maxStallSeconds } from '../git/run-git.ts';
 import { UserError } from '../lib/errors.ts';
 import { fsyncFolder, fsyncTree, makeFolder } from '../lib/files.ts';
 import { showGit } from './output.ts';
@@ -56,12 +56,10 @@ async function clone(address: string, top: string, catalogue: string): Promise<v
   await makeFolder(top);
   rmSync(unfinished, { recursive: true, force: true });
   process.stderr.write(`cloning ${removeCredentials(address)} into ${catalogue}\n`);
-  try {
-    await showGit(top, [...cloneOne, '--', address, unfinished], { stallSeconds: maxStallSeconds });
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    throw new UserError(`the repository cannot be cloned: ${error.stderr.trim() || 'git was killed'}`);
-  }
+  await showGit(top, [...cloneOne, '--', address, unfinished], {
+    stallSeconds: maxStallSeconds,
+    explain: ({ stderr }) => `the repository cannot be cloned: ${stderr.trim() || 'git was killed'}`,
+  });
   await fsyncTree(unfinished);
   renameSync(unfinished, catalogue);
   await fsyncFolder(top);

@@ -19,9 +19,8 @@ export async function createPage(
   const id = parseIdArgument(idText, 'a bot id');
   const author = account === undefined ? undefined : parseIdArgument(account, 'an account id');
   const locale = tag === undefined ? await readDefaultLocale(root) : parseLocaleArgument(tag);
-  if (!existsSync(`${root}/.`)) {
+  if (!existsSync(`${root}/.`))
     throw new UserError(`${root} is not a folder: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
-  }
   // There may be no catalogue yet.
   const places = existsSync(join(root, botsFolder)) ? listPages(root, id) : [];
   const existing = places.find((place) => tag === undefined || place.locale === locale);
@@ -60,10 +59,8 @@ function parseLocaleArgument(tag: string): Locale {
 
 /** Returns the name and description that a translation begins with. @throws {UserError} when no main page is valid */
 function readMainPage(root: string, places: readonly PagePlace[]): Translation {
-  const { mainPages, good } = checkFiles(
-    places.flatMap((place) => readPageFile(root, place) ?? []),
-    noLimits,
-  );
+  const files = places.flatMap((place) => readPageFile(root, place) ?? []);
+  const { mainPages, good } = checkFiles(files, noLimits);
   const main = good.find((file) => mainPages.some((one) => one === file));
   if (main !== undefined) return main.page.data as unknown as Translation;
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');

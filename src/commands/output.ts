@@ -30,13 +30,21 @@ export function escapeInvisible(text: string): string {
 }
 
 /** Does work, and shows its progress on standard error. */
-export async function withProgress<T>(work: (show: (text: string) => void) => Promise<T>): Promise<T> {
-  const progress = createProgress(process.stderr);
+async function withProgress<T>(work: (show: (text: string) => void) => Promise<T>): Promise<T> {
+  const progress = createProgress();
   try {
     return await work(progress.show);
   } finally {
     progress.end();
   }
+}
+
+/** Waits for work. Until it ends, shows what `describe` returns. */
+export async function showWhile<T>(describe: () => string, work: Promise<T>): Promise<T> {
+  return await withProgress(async (show) => {
+    const timer = setInterval(() => show(describe()), minIntervalMs);
+    return await work.finally(() => clearInterval(timer));
+  });
 }
 
 /**
@@ -71,7 +79,7 @@ export async function showGit(
  * to the width of the terminal. Nothing is written if the stream is not a terminal.
  */
 export function createProgress(
-  stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number },
+  stream: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number } = process.stderr,
 ): {
   readonly show: (text: string) => void;
   readonly end: () => void;

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Config, readConfig } from '../app/config.ts';
-import type { StartProgress } from '../app/start-messages.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -26,9 +25,9 @@ export async function serve(config: Config = readConfig()): Promise<void> {
       stop.abort();
     });
   }
-  const systemd = config.notifiesSystemd ? new SystemdNotifier(log) : null;
+  const systemd = config.notifiesSystemd ? createSystemdNotifier(log) : null;
   const service = await startService(config, log, {
-    progress: systemd?.progress ?? createProgress(process.stderr),
+    progress: systemd?.progress ?? createProgress(),
   });
   await systemd?.notify('READY=1', `STATUS=ready at ${service.address}`);
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
@@ -47,39 +46,30 @@ export async function serve(config: Config = readConfig()): Promise<void> {
  * program systemd-notify does it, and the unit needs `NotifyAccess=all`. Never throws: systemd then ends the service
  * after `TimeoutStartSec`, and the log says why.
  */
-class SystemdNotifier {
-  readonly #log: Log;
-  #last: Promise<void> = Promise.resolve();
-  #shownAt = Number.NEGATIVE_INFINITY;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
+function createSystemdNotifier(log: Log) {
+  let last: Promise<void> = Promise.resolve();
+  let shownAt = Number.NEGATIVE_INFINITY;
   /** Sends variables such as `READY=1`, after those of earlier calls. */
-  async notify(...variables: readonly [string, ...string[]]): Promise<void> {
-    this.#last = this.#last.then(async () => {
+  const notify = async (...variables: readonly [string, ...string[]]): Promise<void> => {
+    last = last.then(async () => {
       try {
         await promisify(execFile)('systemd-notify', variables, { timeout: 10_000 });
       } catch (error) {
-        this.#log.error(
+        log.error(
           { err: error },
           `could not notify systemd of ${variables[0]}: ${messageOf(error)}; install systemd-notify, or set Type=exec in the unit`,
         );
       }
     });
-    await this.#last;
-  }
-
-  /** Shows the progress of the start in the unit's status, and asks systemd to wait a minute longer. */
-  readonly progress: StartProgress = {
-    show: (text) => {
-      if (performance.now() - this.#shownAt < statusIntervalMs) return;
-      this.#shownAt = performance.now();
-      void this.notify(`STATUS=${text}`, 'EXTEND_TIMEOUT_USEC=60000000');
-    },
-    end: () => {},
+    await last;
   };
+  /** Shows the progress of the start in the unit's status, and asks systemd to wait a minute longer. */
+  const show = (text: string): void => {
+    if (performance.now() - shownAt < statusIntervalMs) return;
+    shownAt = performance.now();
+    void notify(`STATUS=${text}`, 'EXTEND_TIMEOUT_USEC=60000000');
+  };
+  return { notify, progress: { show, end() {} } };
 }
 
 const statusIntervalMs = 10_000;

@@ -21,10 +21,7 @@ import { changeToken, issueToken, revokeTokens, type TokenChanger } from '../tok
  * immediately, and on other machines when the remote has it. Prints a single new token alone, and several each after
  * its bot.
  */
-export async function token(
-  texts: readonly string[],
-  { revoke = false }: { revoke?: boolean },
-): Promise<void> {
+export async function token(texts: string[], { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readCommandConfig();
   if (config.readOnly) throw new UserError('a read-only copy has no tokens: run this where the original is');
   const ids = [...new Set(texts)].map((text) => {

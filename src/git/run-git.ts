@@ -335,19 +335,27 @@ function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
 
 /**
  * Runs git for a command of the command line and returns its standard output.
- * @throws {GitError}
- * @throws {UserError} if git is not installed, or the repository belongs to another user
+ * @param options with `explain`, which returns why git failed and the fix
+ * @throws {GitError} without `explain`
+ * @throws {UserError} if git is not installed, or the repository belongs to another user, and with `explain`
  */
 export async function runCommandLineGit(
   folder: string,
   args: readonly string[],
-  { take, onProgress, ...options }: Omit<GitOptions, 'signal'> = {},
+  {
+    take,
+    onProgress,
+    explain,
+    ...options
+  }: Omit<GitOptions, 'signal'> & {
+    readonly explain?: (error: GitError) => string | Promise<string>;
+  } = {},
 ): Promise<string> {
   try {
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take, onProgress });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    const problem = error.startFailure ?? error.ownershipProblem;
+    const problem = error.startFailure ?? error.ownershipProblem ?? (await explain?.(error));
     throw problem === undefined ? error : new UserError(problem);
   }
 }

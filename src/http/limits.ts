@@ -74,11 +74,7 @@ interface RatePolicy {
 
 const secondsOf = { minute: 60, hour: 3600 } as const;
 
-function createHeaders(
-  { name, limit, period }: RatePolicy,
-  left: number,
-  seconds: number,
-): Record<string, string> {
+function createHeaders({ name, limit, period }: RatePolicy, left: number, seconds: number) {
   return {
     'RateLimit-Policy': `"${name}";q=${limit};w=${secondsOf[period]}`,
     RateLimit: `"${name}";r=${Math.max(0, left)};t=${seconds}`,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { finished, pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
@@ -83,12 +84,13 @@ export class CompressedBodies {
     this.#streams.add(client);
     const compressed: Buffer[] = [];
     const output = createCompressor(coding).on('data', (bytes: Buffer) => compressed.push(bytes));
+    const write = promisify<Buffer, void>(output.write.bind(output));
     const ended = finished(output);
     // An error of the compressor rejects the write, too.
     ended.catch(() => {});
     try {
       for await (const piece of body.read()) {
-        await this.#pieceQueue.run(async () => await writeTo(output, piece));
+        await this.#pieceQueue.run(async () => await write(piece));
         yield* compressed.splice(0);
       }
       output.end();
@@ -104,18 +106,9 @@ export class CompressedBodies {
 /** Bodies that are compressed while they are sent, each with half a megabyte of memory. */
 const maxStreams = 32;
 
-/** Resolves when the piece is compressed. */
-async function writeTo(output: Gzip | BrotliCompress, piece: Buffer): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    output.write(piece, (error) => (error ? reject(error) : resolve()));
-  });
-}
-
 /** Returns a stream of a body in one piece, compressed. */
 function compress(body: Buffer, coding: Coding): Gzip | BrotliCompress {
-  return (
-    coding === 'br' ? createBrotliCompress(createBrotliOptions(5, body.length)) : createGzip({ level: 6 })
-  ).end(body);
+  return createCompressor(coding, { quality: 5, level: 6, size: body.length }).end(body);
 }
 
 /** Copies the output of zlib, because a few kilobytes of it keep a chunk of 8 or 16 KiB in memory. */
@@ -133,13 +126,14 @@ export async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Codi
   return await pipeline(pieces, createCompressor(coding), buffer);
 }
 
-function createCompressor(coding: Coding): Gzip | BrotliCompress {
-  return coding === 'br' ? createBrotliCompress(createBrotliOptions(1)) : createGzip({ level: 1 });
+function createCompressor(coding: Coding, { quality, level, size } = fastest): Gzip | BrotliCompress {
+  if (coding === 'gzip') return createGzip({ level });
+  const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: size };
+  return createBrotliCompress({ params });
 }
 
-function createBrotliOptions(quality: number, size = 0): { params: Record<number, number> } {
-  return { params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: size } };
-}
+/** The quality of brotli, the level of gzip, and the size of the body in bytes; 0 if it is not known. */
+const fastest = { quality: 1, level: 1, size: 0 };
 
 /** Content with its type. */
 export interface Document {
@@ -158,6 +152,11 @@ export interface WholeDocument extends Document {
 /** Returns the document that has these bytes. */
 export function createDocument(type: string, body: Buffer): WholeDocument {
   return { type, body, digest: hash('sha1', body, 'base64url') };
+}
+
+/** Returns the document that has a value as JSON. */
+export function createJson(value: object): WholeDocument {
+  return createDocument('application/json', Buffer.from(JSON.stringify(value)));
 }
 
 /** A resource at one moment, ready to be sent. */

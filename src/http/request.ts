@@ -46,12 +46,11 @@ export function refuseCrossSite(baseUrl: string): (ctx: Context, next: Next) => 
   return async (ctx, next) => {
     const site = ctx.get('Sec-Fetch-Site');
     const own = site === '' ? ctx.get('Origin') === origin : site === 'same-origin';
-    if (!own) {
+    if (!own)
       throw new ProblemError(
         'cross-site',
         `the request does not come from a page of ${baseUrl}: open the page there and press the button again`,
       );
-    }
     await next();
   };
 }
@@ -175,16 +174,14 @@ export interface BodyRules {
  */
 export async function readText(ctx: Context, { type, limit, whenTooLarge }: BodyRules): Promise<string> {
   const { 'content-encoding': encoding, 'content-type': sentType } = ctx.headers;
-  if (encoding && encoding.toLowerCase() !== 'identity') {
+  if (encoding && encoding.toLowerCase() !== 'identity')
     throw new ProblemError('unsupported-type', 'the body is encoded: send it without Content-Encoding');
-  }
   const [mediaType, name] = type;
-  if (sentType !== mediaType && !isUtf8Text(ctx, mediaType)) {
+  if (sentType !== mediaType && !isUtf8Text(ctx, mediaType))
     throw new ProblemError(
       'unsupported-type',
       `the body must be ${name} in UTF-8: send it with Content-Type: ${mediaType}`,
     );
-  }
   const bytes = await readBytes(ctx, limit, whenTooLarge);
   // It takes milliseconds to parse: a crowd of them delays no other request.
   if (bytes.length > longBody) await new TimeSlice().next();

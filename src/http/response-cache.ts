@@ -75,15 +75,11 @@ const maxEntryBytes = 4 * 1024 * 1024;
 /** Characters of address and headers together above which a response is not stored. */
 const maxKeyLength = 1000;
 
-interface ReadRequest {
-  /** The address and the headers that a response depends on. */
-  readonly key: string;
-  /** If-None-Match. */
-  readonly condition: string | undefined;
-}
-
-/** Reads the key of a response; undefined if it depends on other headers too, or there are two hosts. */
-function readRequest({ method, url = '', headers, rawHeaders }: IncomingMessage): ReadRequest | undefined {
+/**
+ * Reads If-None-Match, and the key of a response: the address and the headers that it depends on. Undefined if it depends on
+ * other headers too, or there are two hosts.
+ */
+function readRequest({ method, url = '', headers, rawHeaders }: IncomingMessage) {
   if (method !== 'GET' || hasTwoHosts(rawHeaders)) return undefined;
   const { accept = '', 'accept-encoding': encoding = '', 'accept-language': language = '' } = headers;
   const { 'if-none-match': condition, 'if-modified-since': since, cookie } = headers;

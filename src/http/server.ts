@@ -51,10 +51,7 @@ export async function listen(
     if (closing) response.shouldKeepAlive = false;
     const target = readTarget(request.url);
     if (target === undefined) {
-      sendProblem(
-        response,
-        new ProblemError('bad-request', 'the address of the request is not valid: check it'),
-      );
+      refuseRequest(response, 'the address of the request is not valid: check it');
       return;
     }
     const wanted = withoutCacheBuster(target);
@@ -237,10 +234,11 @@ function refuse(error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, 
 }
 
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  sendProblem(
-    response,
-    new ProblemError('bad-request', 'the header Expect can only be 100-continue: leave it out'),
-  );
+  refuseRequest(response, 'the header Expect can only be 100-continue: leave it out');
+}
+
+function refuseRequest(response: ServerResponse, detail: string): void {
+  sendProblem(response, new ProblemError('bad-request', detail));
 }
 
 async function close(server: Server): Promise<void> {

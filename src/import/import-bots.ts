@@ -20,6 +20,7 @@ import {
   type PageText,
   readExported,
   readExportedRow,
+  refuseRecord,
   toPageText,
   toTranslation,
 } from './map-record.ts';
@@ -131,24 +132,15 @@ function readBot(fields: SourceRecord['fields'], { map, locale }: ImportOptions)
   }
 }
 
-function refuseRecord(message: string): MappedBot {
-  return { files: [], refusals: [{ rule: 'record', message }], remarks: [] };
-}
-
 /** Returns the pages of a further record as translations, or says that the bot has them already. */
 function toMorePages(bot: MappedBot, { place, locales }: KnownBot, { map }: ImportOptions): MappedBot {
   if (map !== undefined && bot.files.every(({ locale }) => !locales.includes(locale)))
     return { ...bot, files: bot.files.map(toTranslation) };
-  const message = `id: the bot is at ${place} already: remove one`;
-  return { files: [], refusals: [{ rule: 'twice', message }], remarks: [] };
+  return refuseRecord(`id: the bot is at ${place} already: remove one`, 'twice');
 }
 
 /** @param isMore whether the pages are translations of a main page that is not among them */
-function findFaults(
-  files: readonly PageText[],
-  isMore: boolean,
-  { limits, blocked }: ImportOptions,
-): readonly Refusal[] {
+function findFaults(files: readonly PageText[], isMore: boolean, { limits, blocked }: ImportOptions) {
   const [first] = files;
   const main = isMore && first ? [toPageText({ id: first.id, locale: 'x' as Locale }, mainPageMark)] : [];
   const { faults } = checkFiles([...main, ...files], limits);

@@ -14,8 +14,9 @@ import {
   maxFileSize,
   trimMarkdown,
 } from '../catalogue/page/page.ts';
+import { isObject } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';
-import { findDouble, isObject, readList, type SourceFields } from './read-records.ts';
+import { findDouble, readList, type SourceFields } from './read-records.ts';
 import {
   convertValue,
   findValueFault,
@@ -38,6 +39,10 @@ export interface MappedBot {
   readonly refusals: readonly Refusal[];
   /** The omissions and changes in the files. */
   readonly remarks: readonly Refusal[];
+}
+
+export function refuseRecord(message: string, rule = 'record'): MappedBot {
+  return { files: [], refusals: [{ rule, message }], remarks: [] };
 }
 
 /** @throws {Error} for half of a character, which no file can have */
@@ -103,7 +108,7 @@ export function mapRecord(
 ): MappedBot {
   const several = listPaths(map.id).find((path) => meetsSeveral(fields, toParts(fields, path)));
   const message = `id: ${several} leads to several objects in one record: write the path inside each of them`;
-  if (several !== undefined) return { files: [], refusals: [{ rule: 'id', message }], remarks: [] };
+  if (several !== undefined) return refuseRecord(message, 'id');
   const [path = ''] = listPaths(map.locale);
   const list = /^([^.[\]]+)\[\]\./.exec(path)?.[1] ?? '';
   const entries = Object.hasOwn(fields, list) ? fields[list] : undefined;

@@ -4,7 +4,7 @@ import { basename, dirname, join, parse as parsePath, relative } from 'node:path
 import { isScalar, parseDocument, visit } from 'yaml';
 import { createSizeFault, maxFileSize, splitFrontMatter } from '../catalogue/page/page.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
-import { findDuplicateKey } from '../lib/json.ts';
+import { findDuplicateKey, isObject } from '../lib/json.ts';
 import { quoteValue } from '../lib/text.ts';
 
 /** The fields of a record by their names, with anything in them. */
@@ -173,10 +173,6 @@ function findLists(
   );
 }
 
-export function isObject(value: unknown): value is SourceFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Returns the first text that a list repeats; undefined if all differ. */
 export function findDouble(texts: readonly (string | undefined)[]): string | undefined {
   const seen = new Set<string | undefined>([undefined]);
@@ -309,10 +305,7 @@ const longLineFault = `this has more than ${maxRecordLength} bytes: shorten it, 
  * separator: of other rows, and of all lines that they may have swallowed, each line is refused.
  * @throws {UserError} for faulty names of columns
  */
-async function* readTable(
-  path: string,
-  { isRecord, note = () => {} }: SourceOptions,
-): AsyncGenerator<SourceRecord> {
+async function* readTable(path: string, { isRecord, note = () => {} }: SourceOptions) {
   let names: readonly string[] | undefined;
   for await (const { line, values, fault } of readRows(path)) {
     const place = `${basename(path)}:${line}`;
@@ -377,11 +370,7 @@ function findDelimiter(text: string): string {
 }
 
 /** Returns the row that begins in a line, and goes on in further ones inside quotes; or each of its lines, if it is faulty. */
-async function readRow(
-  first: SourceLine,
-  lines: AsyncGenerator<SourceLine, undefined>,
-  delimiter: string,
-): Promise<readonly Row[]> {
+async function readRow(first: SourceLine, lines: AsyncGenerator<SourceLine, undefined>, delimiter: string) {
   const values: string[] = [];
   let { number: last, fault } = first;
   let length = 0;

@@ -1,8 +1,9 @@
 import type { ImportMap, ImportRule } from '../../schemas/types.ts';
 import { isServerInvite, parseInvite } from '../bot/invite.ts';
 import { toCanonicalLocale } from '../bot/locale.ts';
+import { isObject } from '../lib/json.ts';
 import { findNearestName, quoteValue } from '../lib/text.ts';
-import { isObject, readList, readRecords, type SourceFields } from './read-records.ts';
+import { readList, readRecords, type SourceFields } from './read-records.ts';
 import { convertValue, parseDate, toKeyValue } from './values.ts';
 
 /**
@@ -222,10 +223,7 @@ const people = /owner|author|dev|creator|maker/;
 const others = /owner|author|dev|creator|maker|guild|server|channel|message|role/;
 
 /** Orders fields by how many records have them, roughly, then by how deep they are, then by the length of their values. */
-function compareColumns(
-  [a, x]: readonly [string, SourceColumn],
-  [b, y]: readonly [string, SourceColumn],
-): number {
+function compareColumns([a, x]: readonly [string, SourceColumn], [b, y]: readonly [string, SourceColumn]) {
   const measure = ({ values }: SourceColumn): number =>
     [...values.keys()].reduce((sum, text) => sum + text.length, 0) / values.size;
   return (

@@ -2,24 +2,20 @@ import { messageOf } from './errors.ts';
 
 /** Closes the parts of a service, the last added first, because it may use earlier ones. */
 export class Closers {
-  readonly #closers: Closer[] = [];
-
-  add(closer: Closer): void {
-    this.#closers.push(closer);
-  }
+  readonly #parts: Closable[] = [];
 
   /** Adds a part of the service, and returns it. */
-  own<T extends { close(): Promise<void> | void } | null>(part: T): T {
-    if (part) this.add(async () => await part.close());
+  own<T extends Closable | null>(part: T): T {
+    if (part) this.#parts.push(part);
     return part;
   }
 
   /** Closes every part, whether others fail or not. @throws {AggregateError} what parts threw, once all have closed */
   async close(): Promise<void> {
     const errors: unknown[] = [];
-    for (let closer = this.#closers.pop(); closer; closer = this.#closers.pop()) {
+    for (let part = this.#parts.pop(); part; part = this.#parts.pop()) {
       try {
-        await closer();
+        await part.close();
       } catch (error) {
         errors.push(error);
       }
@@ -28,4 +24,6 @@ export class Closers {
   }
 }
 
-type Closer = () => Promise<void> | void;
+interface Closable {
+  close(): Promise<void> | void;
+}

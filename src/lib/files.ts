@@ -5,7 +5,10 @@ import { codeOf, ignoreMissing } from './errors.ts';
 
 /** Makes the names in a folder survive a power loss; Git itself never does. @throws a system error */
 export async function fsyncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+  await syncAndClose(await open(folder, 'r'));
+}
+
+async function syncAndClose(handle: FileHandle): Promise<void> {
   try {
     await handle.sync();
   } finally {
@@ -29,12 +32,7 @@ export async function fsyncFolders(folders: Iterable<string>): Promise<void> {
 export async function fsyncFiles(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const file = await open(path, 'r').catch(() => undefined);
-    if (file === undefined) continue;
-    try {
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    if (file) await syncAndClose(file);
   }
 }
 

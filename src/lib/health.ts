@@ -13,11 +13,8 @@ export interface HealthPart {
 export function joinHealth(all: readonly Health[]): Health {
   const joined: Record<string, HealthPart> = {};
   for (const [name, { ready, faults }] of all.flatMap(Object.entries<HealthPart>)) {
-    const before = joined[name];
-    joined[name] = {
-      ready: ready && before?.ready !== false,
-      faults: [...(before?.faults ?? []), ...faults],
-    };
+    const { ready: wasReady = true, faults: others = [] } = joined[name] ?? {};
+    joined[name] = { ready: ready && wasReady, faults: [...others, ...faults] };
   }
   return joined;
 }

@@ -37,7 +37,8 @@ export function readStrictJson(
   return readStrict(text, what, depth, isObject, other);
 }
 
-function isObject(data: unknown): data is Record<string, unknown> {
+/** Whether a value is an object, and not a list. */
+export function isObject(data: unknown): data is Record<string, unknown> {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
 }
 
@@ -234,12 +235,7 @@ export function printJson(text: string, order: KeyOrder): string {
     }
   }
 
-  function printBlock(
-    brackets: '[]' | '{}',
-    items: readonly Node[],
-    order: KeyOrder,
-    newline: string,
-  ): string {
+  function printBlock(brackets: '[]' | '{}', items: readonly Node[], order: KeyOrder, newline: string) {
     if (items.length === 0) return brackets;
     const inner = `${newline}  `;
     const lines = items.map((item) => print(item, order, inner));
@@ -283,9 +279,10 @@ export function setKeys(text: string, values: Readonly<Record<string, unknown>>)
     lead === ''
       ? JSON.stringify(value)
       : JSON.stringify(value, null, indent).replaceAll('\n', `${eol}${indent}`);
-  const nodes = new Map(
-    root.children?.map(({ children }) => [children?.[0]?.value as string, children?.[1]]),
+  const members = root.children?.map(
+    ({ children }) => [children?.[0]?.value as string, children?.[1]] as const,
   );
+  const nodes = new Map(members);
   const edits: Edit[] = [];
   const added: string[] = [];
   for (const [key, value] of Object.entries(values)) {

@@ -2,12 +2,6 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 
 import { join } from 'node:path';
 import { messageOf } from './errors.ts';
 
-/** A setting that is set, as people read it. */
-interface SettingInForce {
-  readonly value: string;
-  readonly source: string;
-}
-
 /** Reads settings from environment variables as values of a type, and collects what is wrong with them. */
 export class SettingReader {
   /** A sentence for each value that cannot be used, with the name of its variable and what it takes. */
@@ -32,8 +26,8 @@ export class SettingReader {
   }
 
   /** Returns the settings that are set, by name: the value, which is "set" for a secret, and its source. */
-  listInForce(): Map<string, SettingInForce> {
-    const inForce = new Map<string, SettingInForce>();
+  listInForce(): Map<string, { readonly value: string; readonly source: string }> {
+    const inForce = new Map<string, { value: string; source: string }>();
     for (const name of this.#names) {
       const value = this.text(name);
       const source = this.#secretSources.get(name);
@@ -109,16 +103,8 @@ export class SettingReader {
     if (value === undefined) return fallback;
     const url = URL.canParse(value) ? new URL(value) : undefined;
     const path = url?.pathname.replace(/\/$/, '') ?? '';
-    if (
-      url &&
-      /^https?:$/.test(url.protocol) &&
-      basePaths.test(path) &&
-      !url.search &&
-      !url.hash &&
-      !url.username
-    ) {
-      return url.origin + path;
-    }
+    const isPlain = url && !url.search && !url.hash && !url.username;
+    if (isPlain && /^https?:$/.test(url.protocol) && basePaths.test(path)) return url.origin + path;
     this.#refuse(
       name,
       value,

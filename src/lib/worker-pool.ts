@@ -1,12 +1,5 @@
 import { Tinypool } from 'tinypool';
 
-export interface WorkerPoolOptions {
-  /** The maximum number of threads. Each starts with the first task that needs it, and ends when the pool closes. */
-  readonly threads: number;
-  /** The maximum heap of a thread, in MiB; a thread that needs more ends, and its task rejects. */
-  readonly memory?: number;
-}
-
 /**
  * Runs a function of a module in threads: each thread runs one task after the other. A task and its result are copied
  * from one thread to the other, shared memory excepted.
@@ -18,8 +11,10 @@ export class WorkerPool<F extends (task: never) => unknown> {
   /**
    * @param module the built module, a `.js` file
    * @param name the name under which it exports the function
+   * @param limits the maximum number of threads, each of which starts with the first task that needs it and ends when the pool
+   * closes; and the maximum heap of a thread, in MiB: a thread that needs more ends, and its task rejects
    */
-  constructor(module: URL, name: string, { threads, memory }: WorkerPoolOptions) {
+  constructor(module: URL, name: string, { threads, memory }: { threads: number; memory?: number }) {
     this.#pool = new Tinypool({
       filename: module.href,
       name,

@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
-import { withoutBasePath } from '../../src/app/routed-paths.ts';
+import { withoutBasePath } from '../../src/app/app.ts';
 import { readCases } from '../support/fixture-lines.ts';
 
 describe('the path of the public address', () => {

@@ -6,10 +6,11 @@ describe('the closers of a service', () => {
     const closed: string[] = [];
     const closers = new Closers();
     for (const name of ['lock', 'state', 'server']) {
-      closers.add(() => {
+      const close = (): void => {
         closed.push(name);
         if (name !== 'lock') throw new Error(`${name} failed`);
-      });
+      };
+      closers.own({ close });
     }
     await rejects(closers.close(), { name: 'AggregateError', message: 'server failed; state failed' });
     deepStrictEqual(closed, ['server', 'state', 'lock']);

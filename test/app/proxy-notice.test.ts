@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { ProxyNotice } from '../../src/app/health.ts';
+import { createProxyNotice } from '../../src/app/health.ts';
 import { serveHandler } from '../support/handler.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
@@ -22,7 +22,7 @@ describe('the notice of a proxy', () => {
   for (const [title, config, name, expected] of cases)
     it(`comes with the first request, once, and leaves the service ready: ${title}`, async () => {
       const log = recordedLog();
-      const notice = new ProxyNotice({ ...set, ...config }, log);
+      const notice = createProxyNotice({ ...set, ...config }, log);
       const server = await serveHandler(
         async (ctx, next) => {
           notice.check(ctx);

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, rejects, strictEqual, throws } from 'node:a
 import { isUnavailable, toWriteError } from '../../src/bot/errors.ts';
 import type { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
-import { createPageEditor, createUpdates } from '../../src/http/api/updates.ts';
+import { createPageEditor, createUpdates } from '../../src/http/api/api.ts';
 import { RateLimit } from '../../src/http/limits.ts';
 import { ProblemError, toProblem } from '../../src/http/problem.ts';
 import { committerWith } from '../support/committing.ts';

@@ -12,10 +12,12 @@ function change(path: string, values: Partial<ChangedFile> = {}): ChangedFile {
 
 /** Returns `rule severity` of each finding, after its path where it is another one. */
 function findIn(changed: ChangedFile): string[] {
-  return [...checkPath(changed), ...checkOutside([changed])].map(({ path, rule, severity, message }) => {
-    match(message, saysWhatToDo);
-    return `${path === changed.path ? '' : `${path} `}${rule} ${severity}`;
-  });
+  return [...checkPath(changed), ...checkOutside([changed], new Set())].map(
+    ({ path, rule, severity, message }) => {
+      match(message, saysWhatToDo);
+      return `${path === changed.path ? '' : `${path} `}${rule} ${severity}`;
+    },
+  );
 }
 
 describe('a changed path', () => {

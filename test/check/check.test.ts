@@ -2,8 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/s
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatCatalogue, type FormatReport } from '../../src/commands/format.ts';
-import { checkInThreads } from '../../src/check/check.ts';
-import { createScope, type Scope } from '../../src/check/source.ts';
+import { checkInThreads, createScope, type Scope } from '../../src/check/check.ts';
 import { collection, commandsPath, mainPage, pagePath, profile } from '../support/sample.ts';
 import { tempFolder, writeFiles } from '../support/temp-folder.ts';
 

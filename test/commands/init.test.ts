@@ -1,8 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkCatalogue } from '../../src/check/check.ts';
-import { createFolderSource } from '../../src/check/source.ts';
+import { checkCatalogue, createFolderSource } from '../../src/check/check.ts';
 import { copyTemplate } from '../../src/commands/init.ts';
 import { readCases } from '../support/fixture-lines.ts';
 import { botshelf } from '../support/command-line.ts';

@@ -5,14 +5,10 @@ import { nothingBlocked } from '../../src/catalogue/settings/blocked.ts';
 import { noLimits } from '../../src/catalogue/page/rules.ts';
 import { importBots, ImportReport } from '../../src/import/import-bots.ts';
 import { isBot } from '../../src/import/map-record.ts';
-import {
-  isObject,
-  readRecords,
-  type SourceFields,
-  type SourceRecord,
-} from '../../src/import/read-records.ts';
+import { readRecords, type SourceFields, type SourceRecord } from '../../src/import/read-records.ts';
 import { suggestMap } from '../../src/import/suggest-map.ts';
 import { UserError } from '../../src/lib/errors.ts';
+import { isObject } from '../../src/lib/json.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import type { Target } from './fuzzer.ts';

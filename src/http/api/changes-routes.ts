@@ -1,23 +1,35 @@
+import { createHash, hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
 import type { BotId } from '../../bot/id.ts';
 import type { StatedPermissions } from '../../bot/invite.ts';
-import {
-  type BotChange,
-  readBotChanges,
-  type ReadonlyChanges,
-  ensureComplete,
-} from '../../catalogue/changes/bot-changes.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import { readBotChanges, type ReadonlyChanges, ensureComplete } from '../../catalogue/changes/bot-changes.ts';
 import { type ChangesAfter, isChangeCursor, type ChangeFeed } from '../../catalogue/changes/change-feed.ts';
 import { idsParameter, limitParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
-import { type BotIndex, findKnownBot } from '../../catalogue/store/bot-index.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { type BotIndex, exportLines, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { readHead } from '../../git/refs.ts';
+import type { RepositoryOpener } from '../../git/repository.ts';
+import type { CurrentCache } from '../../lib/current-cache.ts';
+import { isError } from '../../lib/errors.ts';
+import { joinToPieces } from '../../lib/text.ts';
+import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
+import {
+  chooseType,
+  compressedBodies,
+  createDocument,
+  createJson,
+  readHeaders,
+  send,
+} from '../representation.ts';
 import { parseQuery, readQuery } from '../request.ts';
+import { createDataHeaders } from './openapi.ts';
+import { findBot, pickBots } from './read-routes.ts';
 
 /**
  * Adds the changes of the catalogue, page by page and as server-sent events.
@@ -64,7 +76,7 @@ export function addFeedRoute(router: Router, feed: ChangeFeed, baseUrl: string):
 }
 
 /** Returns the problem while the last commit is not known. */
-export function createNoHistoryError(): ProblemError {
+function createNoHistoryError(): ProblemError {
   const detail =
     'the history cannot be read: try again in a minute; the catalogue must be in a Git repository with a commit';
   return new ProblemError('starting', detail, { headers: { 'Retry-After': '60' } });
@@ -138,35 +150,112 @@ export function addChangesRoute(
   baseUrl: string,
 ): void {
   router.get('/api/v2/bots/:id/changes', async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { bot, current: isSame } = findBot(ctx, bots);
     const { after } = readQuery(parseQuery(ctx), changeParameters);
     ensureComplete(index);
     const stamp = index.stamp(bot.id);
     const page = await readBotChanges(index, bot.id, after);
-    const body = Buffer.from(JSON.stringify(page.changes.map(toRecord)));
+    const changes = page.changes.map(({ commit, time, by, isNewBot, pages, hasOtherCommands, invite }) => ({
+      commit,
+      at: new Date(time).toISOString(),
+      by,
+      newBot: isNewBot,
+      otherBot: invite.isOtherBot,
+      permissions: { added: listPermissionNames(invite.added), removed: listPermissionNames(invite.removed) },
+      pages: pages.map(({ locale, state, fields }) => ({ locale, state, fields })),
+      commands: hasOtherCommands,
+    }));
     const next = page.next && { Link: `<${baseUrl}${ctx.path}?after=${page.next}>; rel="next"` };
-    const current = (): boolean => bots.get(bot.id) === bot && index.stamp(bot.id) === stamp;
-    const headers = { ...readHeaders, ...next };
-    await send(ctx, { ...createDocument('application/json', body), headers, current });
+    const current = (): boolean => isSame() && index.stamp(bot.id) === stamp;
+    await send(ctx, { ...createJson(changes), headers: { ...readHeaders, ...next }, current });
   });
 }
 
 /** The parameters of GET /api/v2/bots/:id/changes. */
 const changeParameters = { after: { parse: ([text]) => text } } satisfies QueryTable;
 
-function toRecord({ commit, time, by, isNewBot, pages, hasOtherCommands, invite }: BotChange): object {
-  return {
-    commit,
-    at: new Date(time).toISOString(),
-    by,
-    newBot: isNewBot,
-    otherBot: invite.isOtherBot,
-    permissions: { added: listPermissionNames(invite.added), removed: listPermissionNames(invite.removed) },
-    pages: pages.map(({ locale, state, fields }) => ({ locale, state, fields })),
-    commands: hasOtherCommands,
-  };
-}
-
 function listPermissionNames({ groups, unknownBits }: StatedPermissions): string[] {
   return [...groups.flatMap(({ permissions }) => permissions), ...unknownBits.map((bit) => `bit ${bit}`)];
 }
+
+interface ExportRouteParts {
+  readonly bots: BotIndex;
+  readonly catalogue: Pick<Catalogue, 'root'>;
+  readonly repositoryOpener: RepositoryOpener;
+  /** Has the last commit that is served. */
+  readonly feed: Pick<ChangeFeed, 'tip'>;
+  /** For responses that are sent for long. */
+  readonly places: ClientPlaces;
+  readonly cache: CurrentCache;
+  readonly settings: () => Pick<CatalogueSettings, 'license'>;
+}
+
+/**
+ * Adds the export of all bots with their files, one JSON document per line. Until the last commit is known, it responds
+ * with a 503 like /api/v2/changes, because clients could not follow an export without a cursor.
+ */
+export function addExportRoute(router: Router, parts: ExportRouteParts): void {
+  const { bots, catalogue, repositoryOpener, feed, places, cache, settings } = parts;
+  const readExport = async (pick: () => readonly IndexedBot[] | Promise<readonly IndexedBot[]>) => {
+    // Read before the bots, so that a client that follows the changes from there misses none.
+    const cursor = feed.tip;
+    if (cursor === undefined && (await hasCommit(repositoryOpener))) throw createNoHistoryError();
+    const all = await pick();
+    const digest = hash('sha1', `${cursor} ${await computeExportDigest(all)}`, 'base64url');
+    return { all, cursor, digest };
+  };
+  router.get(['/api/v2/export.ndjson', '/api/v2/export.ndjson.gz'], async (ctx) => {
+    const { ids } = readQuery(parseQuery(ctx), { ids: idsParameter });
+    places.take(ctx);
+    const { all, cursor, digest } = ids
+      ? await readExport(() => pickBots(ctx, bots, ids))
+      : await cache.get('export', async () => await readExport(() => bots.sorted()));
+    const lines = {
+      bytes: Number.POSITIVE_INFINITY,
+      read: () => joinToPieces(exportLines(catalogue.root, all, repositoryOpener.opened)),
+    };
+    const isPacked = ctx.path.endsWith('.gz');
+    await send(ctx, {
+      type: isPacked ? 'application/gzip' : 'application/x-ndjson',
+      digest,
+      body: isPacked ? compressedBodies.stream(lines, 'gzip', ctx.ip) : lines,
+      headers: {
+        ...createDataHeaders(settings().license),
+        ...(cursor !== undefined && { 'X-Cursor': cursor }),
+      },
+    });
+  });
+}
+
+/** Whether there is a history that changes can be read from; false without a repository. */
+async function hasCommit(repositoryOpener: RepositoryOpener): Promise<boolean> {
+  try {
+    return (await readHead(await repositoryOpener.open())) !== null;
+  } catch (error) {
+    return !isError(error, 'no-repository', 'no-git');
+  }
+}
+
+/** Returns a digest that differs between exports of different bots. */
+async function computeExportDigest(bots: readonly IndexedBot[]): Promise<string> {
+  const hash = createHash('sha1');
+  await forEachInSlices(bots, ({ digest, files }) => {
+    hash.update(`${digest} ${files.map(({ sha }) => sha).join(' ')}\n`);
+  });
+  return hash.digest('base64url');
+}
+
+/** Returns the places for all exports together. */
+export function createExportPlaces(): ClientPlaces {
+  return new ClientPlaces({
+    what: 'exports',
+    max: maxExports,
+    maxPerClient: maxExportsPerClient,
+    minBytesPerSecond: 10_000,
+  });
+}
+
+/** Each takes half a megabyte of memory and, for a million bots, some minutes. */
+const maxExports = 8;
+
+const maxExportsPerClient = 2;

@@ -2,25 +2,20 @@ import { createHash, hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { msPerDay } from '../../bot/clock.ts';
 import { compareBotIds } from '../../bot/id.ts';
-import {
-  idsParameter,
-  type ParameterTexts,
-  type QueryTable,
-  refuse,
-} from '../../catalogue/lists/parameters.ts';
+import { idsParameter, type QueryTable, refuse } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { type BotIndex, type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
-import type { CountAt, CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import type { CountHistory, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { OpenCounts } from '../../counts/counts.ts';
 import type { Current, CurrentCache } from '../../lib/current-cache.ts';
 import { quoteValue, joinToPieces } from '../../lib/text.ts';
 import { forEachInSlices, TimeSlice } from '../../lib/time-slice.ts';
 import type { ClientPlaces } from '../limits.ts';
 import { ProblemError } from '../problem.ts';
-import { chooseType, createDocument, readHeaders, send } from '../representation.ts';
+import { chooseType, createDocument, createJson, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, readQuery } from '../request.ts';
 import { createDataHeaders } from './openapi.ts';
-import { refuseQuery, pickBots } from './read-routes.ts';
+import { findBot, refuseQuery, pickBots } from './read-routes.ts';
 
 type LatestCounts = Pick<OpenCounts['state'], 'count' | 'reportedAt'>;
 
@@ -32,24 +27,29 @@ export function addCountsRoute(
   countHistory: ReadonlyCountHistory,
 ): void {
   router.get('/api/v2/bots/:id/stats', refuseQuery, async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { bot, current: isSame } = findBot(ctx, bots);
     const [count, at] = [counts.count(bot.id), counts.reportedAt(bot.id)];
     const countedAt = at === undefined ? null : new Date(at).toISOString();
-    const body = Buffer.from(JSON.stringify({ server_count: count ?? null, countedAt }));
     const current = (): boolean =>
-      bots.get(bot.id) === bot && counts.count(bot.id) === count && counts.reportedAt(bot.id) === at;
-    await send(ctx, { ...createDocument('application/json', body), current });
+      isSame() && counts.count(bot.id) === count && counts.reportedAt(bot.id) === at;
+    await send(ctx, { ...createJson({ server_count: count ?? null, countedAt }), current });
   });
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { bot } = findBot(ctx, bots);
     const { from, to } = parseDays(parseQuery(ctx), maxDays, countHistory.present());
     const kind = chooseType(ctx, ['application/json', 'text/csv']);
     await ensureRead(countHistory);
     const last = Math.min(to ?? Number.POSITIVE_INFINITY, countHistory.present());
     const first = from ?? Math.max(countHistory.first(bot.id) ?? last, last - maxDays + 1);
-    const body = Buffer.from(writers[kind](countHistory.counts(bot.id, first, last)));
+    const rows = countHistory
+      .counts(bot.id, first, last)
+      .map(({ period, count }) => ({ at: formatDay(period), count }));
+    const text =
+      kind === 'text/csv'
+        ? ['at,count', ...rows.map(({ at, count }) => `${at},${count}`), ''].join('\r\n')
+        : JSON.stringify(rows);
     await send(ctx, {
-      ...createDocument(kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind, body),
+      ...createDocument(withCharset(kind), Buffer.from(text)),
       headers: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
     });
   });
@@ -63,10 +63,9 @@ async function ensureRead(countHistory: Pick<ReadonlyCountHistory, 'isRead'>): P
   });
 }
 
-/** The requested part of counts over time, in days since the epoch; undefined for a parameter that was left out. */
-interface DaysQuery {
-  readonly from: number | undefined;
-  readonly to: number | undefined;
+/** States the encoding of text. */
+function withCharset(type: string): string {
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
 }
 
 /** The maximum number of days in a response: ten years. */
@@ -76,12 +75,12 @@ const maxDays = 3660;
 const dayParameters = { from: { parse: parseTime }, to: { parse: parseTime } } satisfies QueryTable;
 
 /**
- * Reads a query for counts over time.
+ * Reads the requested part of counts over time, in days since the epoch; undefined for a parameter that was left out.
  * @param max how many days may be requested
  * @param present the day that is not over
  * @throws {ProblemError} bad-query, naming every unknown parameter and every bad value at once
  */
-function parseDays(params: URLSearchParams, max: number, present: number): DaysQuery {
+function parseDays(params: URLSearchParams, max: number, present: number) {
   const { values, errors } = readParameters(params, dayParameters, null);
   const [from, to] = [values.from, values.to].map((time) => time && Math.floor(time / msPerDay));
   const days = from === undefined ? 0 : (to ?? present) - from + 1;
@@ -96,7 +95,7 @@ function parseDays(params: URLSearchParams, max: number, present: number): DaysQ
 }
 
 /** Returns milliseconds since the epoch. Refuses invalid times, such as the 30th of February. */
-function parseTime([text]: ParameterTexts): number {
+function parseTime([text = '']: readonly string[]): number {
   // In a query, + is a blank unless it is written as %2B.
   const utc = text.replace(/[+ ]00:00$/, 'Z');
   const match = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?$/.exec(utc);
@@ -106,13 +105,6 @@ function parseTime([text]: ParameterTexts): number {
     `${quoteValue(text)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
   );
 }
-
-const writers = {
-  'application/json': (counts: readonly CountAt[]): string =>
-    `[${counts.map(({ period, count }) => `{"at":"${formatDay(period)}","count":${count}}`).join(',')}]`,
-  'text/csv': (counts: readonly CountAt[]): string =>
-    ['at,count', ...counts.map(({ period, count }) => `${formatDay(period)},${count}`), ''].join('\r\n'),
-};
 
 /** Returns a day as `2026-11-22`. */
 function formatDay(day: number): string {
@@ -131,7 +123,7 @@ interface CountHistoryRouteParts {
 /** Adds the counts over time of all listed bots, a line for each day and bot. */
 export function addCountHistoryRoute(router: Router, parts: CountHistoryRouteParts): void {
   const { bots, countHistory, places, cache, settings } = parts;
-  const listIds = async (): Promise<ListedIds> => {
+  const listIds = async () => {
     const all = await bots.sorted();
     const hash = createHash('sha1');
     await forEachInSlices(all, ({ id }) => void hash.update(id));
@@ -148,7 +140,7 @@ export function addCountHistoryRoute(router: Router, parts: CountHistoryRoutePar
     const type = ctx.path.endsWith('.csv') ? 'text/csv' : 'application/x-ndjson';
     const key = [digest, type, ...files.map(({ period, id }) => `${period} ${id}`)].join();
     await send(ctx, {
-      type: type === 'text/csv' ? `${type}; charset=utf-8` : type,
+      type: withCharset(type),
       digest: hash('sha1', key, 'base64url'),
       body: {
         bytes: Number.POSITIVE_INFINITY,
@@ -159,36 +151,31 @@ export function addCountHistoryRoute(router: Router, parts: CountHistoryRoutePar
   });
 }
 
-/** All bots at one moment. */
-interface ListedIds {
-  readonly all: readonly IndexedBot[];
-  /** The digest of the ids of all bots. */
-  readonly digest: string;
-}
-
 /** A year; all counts of a day are a megabyte for 40,000 bots. */
 const maxHistoryDays = 366;
 
 const defaultHistoryDays = 30;
 
-interface DayFormat {
-  readonly begin: string;
-  readonly format: (at: string, id: string, count: number) => string;
+/** How counts are written: a row for each, and what is before the first, between two and after the last. */
+interface RowFormat<Values extends readonly unknown[]> {
+  readonly row: (...values: Values) => string;
+  readonly begin?: string;
+  readonly separator?: string;
+  readonly end?: string;
 }
 
+type DayFormat = RowFormat<[at: string, id: string, count: number]>;
+
 const dayFormats: Readonly<Record<'application/x-ndjson' | 'text/csv', DayFormat>> = {
-  'application/x-ndjson': {
-    begin: '',
-    format: (at, id, count) => `{"at":"${at}","id":"${id}","count":${count}}\n`,
-  },
-  'text/csv': { begin: 'at,id,count\r\n', format: (at, id, count) => `${at},${id},${count}\r\n` },
+  'application/x-ndjson': { row: (at, id, count) => `{"at":"${at}","id":"${id}","count":${count}}\n` },
+  'text/csv': { begin: 'at,id,count\r\n', row: (at, id, count) => `${at},${id},${count}\r\n` },
 };
 
 /** Yields the counts of listed bots, some at a time. @param all the listed ones, in the order of the ids */
 async function* formatDays(
   days: ReturnType<CountHistory['readDays']>,
   all: readonly IndexedBot[],
-  { begin, format }: DayFormat,
+  { begin = '', row }: DayFormat,
 ): AsyncGenerator<Buffer> {
   const slice = new TimeSlice();
   let text = begin;
@@ -200,7 +187,7 @@ async function* formatDays(
       for (const [id, count] of some) {
         let listed = all[next];
         while (listed && compareBotIds(listed.id, id) < 0) listed = all[++next];
-        if (listed?.id === id) text += format(at, id, count);
+        if (listed?.id === id) text += row(at, id, count);
       }
       if (text.length < partLength) continue;
       yield Buffer.from(text, 'latin1');
@@ -241,7 +228,7 @@ export function addLatestCountsRoute(
     const readCounts = (): AsyncIterable<Buffer> =>
       joinToPieces(formatCounts(moment, since, countFormats[kind]));
     await send(ctx, {
-      type: kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind,
+      type: withCharset(kind),
       digest: hash('sha1', `${moment.digest} ${since} ${kind}`, 'base64url'),
       body: { bytes: moment.values.length * 40, read: readCounts },
       headers: {
@@ -268,39 +255,26 @@ interface CountsMoment {
 /** The time of the report for a bot without a count. */
 const never = Number.NEGATIVE_INFINITY;
 
-interface CountFormat {
-  readonly begin: string;
-  readonly separator: string;
-  readonly end: string;
-  readonly format: (id: string, count: number, at: string) => string;
-}
+type CountFormat = RowFormat<[id: string, count: number, at: string]>;
 
 const countFormats = {
   'application/json': {
     begin: '{',
+    row: (id, count, at) => `"${id}":{"count":${count},"reportedAt":"${at}"}`,
     separator: ',',
     end: '}',
-    format: (id, count, at) => `"${id}":{"count":${count},"reportedAt":"${at}"}`,
   },
   'application/x-ndjson': {
-    begin: '',
-    separator: '',
-    end: '',
-    format: (id, count, at) => `{"id":"${id}","count":${count},"reportedAt":"${at}"}\n`,
+    row: (id, count, at) => `{"id":"${id}","count":${count},"reportedAt":"${at}"}\n`,
   },
-  'text/csv': {
-    begin: 'id,count,reportedAt\r\n',
-    separator: '',
-    end: '',
-    format: (id, count, at) => `${id},${count},${at}\r\n`,
-  },
-} as const satisfies Readonly<Record<string, CountFormat>>;
+  'text/csv': { begin: 'id,count,reportedAt\r\n', row: (id, count, at) => `${id},${count},${at}\r\n` },
+} satisfies Readonly<Record<string, CountFormat>>;
 
 /** Yields the counts that were reported later than a time, some at a time. */
 function* formatCounts(
   { all, values }: CountsMoment,
   since: number,
-  { begin, separator, end, format }: CountFormat,
+  { begin = '', row, separator = '', end = '' }: CountFormat,
 ): Generator<Buffer> {
   const seconds = new Map<number, string>();
   let text = begin;
@@ -317,7 +291,7 @@ function* formatCounts(
     }
     const milliseconds = String(1000 + at - second * 1000).slice(1);
     if (!isFirst) text += separator;
-    text += format(all[i]?.id ?? '', values[2 * i] ?? 0, `${time}${milliseconds}Z`);
+    text += row(all[i]?.id ?? '', values[2 * i] ?? 0, `${time}${milliseconds}Z`);
     isFirst = false;
     if (text.length < partLength) continue;
     yield Buffer.from(text, 'latin1');

@@ -30,11 +30,13 @@ export function addHookRoute(router: Router, options: HookRouteOptions): void {
   const taken = new LRUCache<string, true>({ max: 10_000 });
   router.post('/hooks/push', async (ctx) => {
     const sent = proofs.find(([header]) => ctx.get(header) !== '');
-    const body = sent && (await readBytes(ctx, maxBody, 'the next regular fetch finds the push'));
-    const proof = sent && body ? findProof(ctx, sent, secret, body) : null;
-    if (sent === undefined || body === undefined || proof === null) {
+    const body = sent ? await readBytes(ctx, maxBody, 'the next regular fetch finds the push') : Buffer.of();
+    const check: ProofCheck = sent
+      ? checkProof(ctx, sent, secret, body)
+      : { reason: `the call is not signed: ${fix}` };
+    if ('reason' in check) {
       refused.countClient(ctx, 'check the secret of the webhook at the Git server');
-      throw new ProblemError('bad-signature', findReason(ctx, sent, secret), {
+      throw new ProblemError('bad-signature', check.reason, {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });
     }
@@ -44,8 +46,8 @@ export function addHookRoute(router: Router, options: HookRouteOptions): void {
         'other-repository',
         `the event is of ${named}, the remote is ${repository}: remove that webhook, or correct BOTSHELF_REMOTE`,
       );
-    if (!taken.has(proof)) pushed();
-    if (proof !== 'secret') taken.set(proof, true);
+    if (!taken.has(check.proof)) pushed();
+    if (check.proof !== 'secret') taken.set(check.proof, true);
     ctx.status = 202;
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { ok: true };
@@ -54,23 +56,6 @@ export function addHookRoute(router: Router, options: HookRouteOptions): void {
 
 /** Bytes. The description of a push of thousands of files is smaller. */
 const maxBody = 2 * 1024 * 1024;
-
-/** Returns why a call is refused, and the fix. */
-function findReason(ctx: Context, sent: Proof | undefined, secret: string): string {
-  const fix = 'set the secret of the webhook at the Git server to that of BOTSHELF_WEBHOOK_SECRET';
-  if (sent === undefined) return `the call is not signed: ${fix}`;
-  const [header, kind] = sent;
-  if (kind === 'secret') return `${header} is not the secret: ${fix}`;
-  if (kind === 'body')
-    return sha256Signature.test(ctx.get(header))
-      ? `${header} is a signature of another body or with another secret: ${fix}`
-      : `${header} is not a signature by HMAC with SHA-256 in 64 hexadecimal digits: ${fix}`;
-  if (readKey(secret) === undefined)
-    return 'BOTSHELF_WEBHOOK_SECRET is no signing token of GitLab, which begins with whsec_: set it to that of the webhook';
-  return isRecent(ctx.get('webhook-timestamp'))
-    ? `${header} is a signature of another call or with another token: ${fix}`
-    : `webhook-timestamp is not within ${maxAgeSeconds / 60} minutes: check the clocks of both machines, or resend the call`;
-}
 
 const hooks = Object.values(gitHosts).map(({ hook }) => hook);
 
@@ -95,42 +80,51 @@ function findRepository(body: Buffer): string | undefined {
   }
 }
 
-/** Returns the signature of a genuine call, `secret` for a call with the secret itself, null for any other. */
-function findProof(ctx: Context, [header, kind]: Proof, secret: string, body: Buffer): string | null {
-  const sent = ctx.get(header);
-  if (kind === 'secret') return timingSafeEqual(computeSha256(sent), computeSha256(secret)) ? 'secret' : null;
-  if (kind === 'standard') return findStandardProof(ctx, sent, secret, body);
-  const given = sha256Signature.exec(sent)?.[1];
-  if (given === undefined) return null;
-  const signature = createHmac('sha256', secret).update(body).digest();
-  return timingSafeEqual(Buffer.from(given, 'hex'), signature) ? signature.toString('hex') : null;
-}
-
-const sha256Signature = /^(?:sha256=)?([0-9a-f]{64})$/i;
+/** The signature of a genuine call, `secret` for a call with the secret itself; or why a call is refused, and the fix. */
+type ProofCheck = { readonly proof: string } | { readonly reason: string };
 
 /**
- * Returns the signature of a genuine call by the Standard Webhooks specification, which GitLab uses; null for any other.
- * @param signatures `v1,<base64>`, several with spaces between them
+ * Checks the proof of a call. A `standard` one is that of the Standard Webhooks specification, which GitLab uses: a header
+ * with `v1,<base64>`, several with spaces between them.
  */
-function findStandardProof(ctx: Context, signatures: string, secret: string, body: Buffer): string | null {
+function checkProof(ctx: Context, [header, kind]: Proof, secret: string, body: Buffer): ProofCheck {
+  const sent = ctx.get(header);
+  if (kind === 'secret')
+    return isSame(sent, secret) ? { proof: 'secret' } : { reason: `${header} is not the secret: ${fix}` };
+  if (kind === 'body') {
+    const given = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(sent)?.[1];
+    if (given === undefined)
+      return { reason: `${header} is not a signature by HMAC with SHA-256 in 64 hexadecimal digits: ${fix}` };
+    const proof = createHmac('sha256', secret).update(body).digest('hex');
+    return isSame(given.toLowerCase(), proof)
+      ? { proof }
+      : { reason: `${header} is a signature of another body or with another secret: ${fix}` };
+  }
+  const key = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(secret)?.[1];
+  if (key === undefined)
+    return {
+      reason:
+        'BOTSHELF_WEBHOOK_SECRET is no signing token of GitLab, which begins with whsec_: set it to that of the webhook',
+    };
   const time = ctx.get('webhook-timestamp');
-  const key = readKey(secret);
-  if (key === undefined || !isRecent(time)) return null;
-  const signature = createHmac('sha256', Buffer.from(key, 'base64'))
+  if (!isRecent(time))
+    return {
+      reason: `webhook-timestamp is not within ${maxAgeSeconds / 60} minutes: check the clocks of both machines, or resend the call`,
+    };
+  const proof = createHmac('sha256', Buffer.from(key, 'base64'))
     .update(`${ctx.get('webhook-id')}.${time}.`)
     .update(body)
-    .digest();
-  const isGenuine = signatures
-    .split(' ', maxSignatures)
-    .some((given) =>
-      timingSafeEqual(computeSha256(given), computeSha256(`v1,${signature.toString('base64')}`)),
-    );
-  return isGenuine ? signature.toString('hex') : null;
+    .digest('base64');
+  return sent.split(' ', maxSignatures).some((given) => isSame(given, `v1,${proof}`))
+    ? { proof }
+    : { reason: `${header} is a signature of another call or with another token: ${fix}` };
 }
 
-/** Returns the key of a signing token, in base64. */
-function readKey(secret: string): string | undefined {
-  return /^whsec_([A-Za-z0-9+/]+=*)$/.exec(secret)?.[1];
+const fix = 'set the secret of the webhook at the Git server to that of BOTSHELF_WEBHOOK_SECRET';
+
+/** Compares secrets in constant time, by digests, because `timingSafeEqual` takes texts of one length only. */
+function isSame(sent: string, expected: string): boolean {
+  return timingSafeEqual(hash('sha256', sent, 'buffer'), hash('sha256', expected, 'buffer'));
 }
 
 /** @param time seconds since the epoch */
@@ -143,7 +137,3 @@ const maxAgeSeconds = 300;
 
 /** While a key is replaced, a call has two signatures. */
 const maxSignatures = 10;
-
-function computeSha256(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
-}

@@ -6,7 +6,7 @@ import { readSchema, type SchemaDocument, type SchemaName } from '../../bot/sche
 import { type ListParameter, listParameters } from '../../catalogue/lists/parameters.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf, toContactAddress } from '../../lib/network.ts';
-import { createDocument, readHeaders, send } from '../representation.ts';
+import { createJson, readHeaders, send } from '../representation.ts';
 
 /**
  * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.
@@ -22,9 +22,8 @@ export function addOpenApiRoute(
 ): void {
   router.get('/api/openapi.json', async (ctx) => {
     const inForce = settings();
-    const body = Buffer.from(JSON.stringify(openApi(baseUrl, inForce, contact())));
     const current = (): boolean => settings() === inForce;
-    await send(ctx, { ...createDocument('application/json', body), current });
+    await send(ctx, { ...createJson(openApi(baseUrl, inForce, contact())), current });
   });
   const basePath = basePathOf(baseUrl);
   router.get(['/api', '/api/v2', '/openapi.json'], (ctx) => {

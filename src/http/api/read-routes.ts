@@ -22,7 +22,7 @@ import { findFirstPlace } from '../../lib/binary-search.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/time-slice.ts';
 import { ProblemError } from '../problem.ts';
-import { createDocument, isNotModified, readHeaders, send } from '../representation.ts';
+import { createDocument, createJson, isNotModified, readHeaders, send } from '../representation.ts';
 import { parseQuery, readParameters, readQuery } from '../request.ts';
 
 interface ReadRoutesParts {
@@ -54,18 +54,16 @@ export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
     await sendList(ctx, { ...list, current }, baseUrl);
   });
   router.get(['/api/v1/bots/:id', '/api/v2/bots/:id'], refuseQuery, async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const current = (): boolean => bots.get(bot.id) === bot;
+    const { bot, current } = findBot(ctx, bots);
     await send(ctx, { type: 'application/json', digest: bot.digest, body: bot.record, current });
   });
   router.get('/api/v2/bots/:id/commands', refuseQuery, async (ctx) => {
-    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { bot, current } = findBot(ctx, bots);
     if (bot.commands === null)
       throw new ProblemError(
         'not-found',
         `no commands of ${bot.id} are known: its owner can put them here, with the token of the bot`,
       );
-    const current = (): boolean => bots.get(bot.id) === bot;
     await send(ctx, { ...createDocument('application/json', bot.commands), current });
   });
   router.get('/api/v2/categories', refuseQuery, async (ctx) => {
@@ -76,7 +74,7 @@ export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
       names: categoryNames.get(id) ?? {},
       bots: sizes.get(id) ?? 0,
     }));
-    await send(ctx, createDocument('application/json', Buffer.from(JSON.stringify(answer))));
+    await send(ctx, createJson(answer));
   });
   router.get('/api/v2/collections', async (ctx) => {
     const { all } = collections;
@@ -95,9 +93,14 @@ export function addReadRoutes(router: Router, parts: ReadRoutesParts): void {
   });
   router.get('/api/v2/authors/:id', refuseQuery, async (ctx) => {
     const { current, ...author } = await findKnownAuthor(authors, ctx.params['id'] ?? '');
-    const body = Buffer.from(JSON.stringify(toAuthorAnswer(author)));
-    await send(ctx, { ...createDocument('application/json', body), current });
+    await send(ctx, { ...createJson(toAuthorAnswer(author)), current });
   });
+}
+
+/** Returns the bot that a path names, and whether it is unchanged. @throws {BotshelfError} malformed-id, unknown-bot */
+export function findBot(ctx: RouterContext, bots: BotIndex): { readonly bot: IndexedBot } & Current {
+  const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+  return { bot, current: () => bots.get(bot.id) === bot };
 }
 
 /** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
@@ -105,9 +108,8 @@ export function addImageRoute(router: Router, images: Pick<OpenImages['cache'], 
   router.get('/appdata/:name.webp', async (ctx) => {
     const name = ctx.params['name'] ?? '';
     const bytes = await images.read(name);
-    if (bytes === undefined) {
+    if (bytes === undefined)
       throw new ProblemError('not-found', 'there is no such image: use a path from cachedImages of a bot');
-    }
     ctx.set({
       'Cache-Control': 'public, max-age=31536000, immutable',
       'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -172,12 +174,11 @@ const pageParameters = {
 export function parseListQuery(params: URLSearchParams, settings: ListSettings): ListQuery {
   const { values, errors } = readParameters(params, listParameters, settings);
   const { after, sort }: ListQuery = values;
-  if (typeof after === 'object' && (typeof after.value === 'string') !== (sort?.key === 'name')) {
+  if (typeof after === 'object' && (typeof after.value === 'string') !== (sort?.key === 'name'))
     errors.push({
       pointer: '?after',
       detail: 'it is from a list in another order: take it from the Link header of the page before',
     });
-  }
   if (params.get('sort') === relevance && !params.has('q'))
     errors.push({ pointer: '?sort', detail: 'relevance is the order of a search: send q, too' });
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
@@ -192,12 +193,7 @@ async function sendList(ctx: Context, list: List & Current, baseUrl: string): Pr
 }
 
 /** @param next the start of the next page; undefined without one */
-function createPageHeaders(
-  ctx: Context,
-  baseUrl: string,
-  total: number,
-  next: string | undefined,
-): Record<string, string> {
+function createPageHeaders(ctx: Context, baseUrl: string, total: number, next: string | undefined) {
   const headers: Record<string, string> = { ...readHeaders, 'X-Total-Count': String(total) };
   if (next === undefined) return headers;
   const params = parseQuery(ctx);

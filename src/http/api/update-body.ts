@@ -1,8 +1,8 @@
-import type { Category, Command, UpdateValues } from '../../../schemas/types.ts';
+import type { Category, Command, PageContent, UpdateValues } from '../../../schemas/types.ts';
 import { resolveProperties, readSchema } from '../../bot/schemas.ts';
 import { validate, formatPlace } from '../../bot/validate.ts';
 import { findPosition } from '../../catalogue/page/fault.ts';
-import { maxFileSize } from '../../catalogue/page/page.ts';
+import { maxFileSize, parsePage } from '../../catalogue/page/page.ts';
 import { maxCommandDepth, pickCommands, printCommands } from '../../bot/commands.ts';
 import { readStrictJson, readStrictList, type StrictJson } from '../../lib/json.ts';
 import { quoteValue } from '../../lib/text.ts';
@@ -26,9 +26,6 @@ export function parseUpdate(
     },
   );
   if (errors.length === 0) return body['bot'] as UpdateValues;
-  const hidden = findHidden(body, '#');
-  if (hidden !== undefined)
-    throw new ProblemError('bad-json', `${hidden} is not a key of an update: leave it out`);
   throw createInvalidError(errors);
 }
 
@@ -82,11 +79,39 @@ export function parseCommands(text: string): readonly Command[] {
   return commands;
 }
 
+/**
+ * Reads a page: markdown, with or without front matter that has the description.
+ * @throws {ProblemError} invalid-update, with every error at once
+ */
+export function parseSentPage(text: string): PageContent {
+  const source = text.replace(byteOrderMark, '');
+  const added = source.startsWith('---') ? '' : '---\n{}\n---\n';
+  if (added === '') ensureNotCrowded(source.slice(0, source.indexOf('\n---')));
+  const { page: parsed, faults } = parsePage('', Buffer.from(added + source));
+  const { data = {}, page = '' } = parsed ?? {};
+  const sent = { ...data, page };
+  const isEmpty = parsed !== undefined && page.trim() === '' && !('description' in data);
+  const errors = [
+    ...('page' in data ? [{ pointer: '#/page', detail: 'write the page below the front matter' }] : []),
+    ...(isEmpty ? [{ pointer: '#/page', detail: 'there is no text: send the text of the page' }] : []),
+    ...faults.map(({ line, column, message }) => {
+      const shown = line - (added.split('\n').length - 1);
+      return { pointer: '#', detail: `line ${shown}, column ${column}: ${message}` };
+    }),
+    ...(parsed ? validate('sent-page', sent) : []).map(({ place, message }) => ({
+      pointer: toPointer(place),
+      detail: message,
+    })),
+  ];
+  if (errors.length > 0) throw createInvalidError(errors);
+  return sent;
+}
+
 const listAdvice =
   'the body is not a list: send what Discord’s API returns for the commands, such as [{"name": "play", "description": "Plays a song"}]';
 
 /** Returns a JSON pointer as a URI fragment. */
-export function toPointer(place: readonly (string | number)[]): string {
+function toPointer(place: readonly (string | number)[]): string {
   return ['#', ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
 }
 
@@ -152,7 +177,7 @@ function ensureRead<T>(text: string, read: StrictJson<T>, advice: string): T {
 }
 
 /** Some clients send a byte order mark, which JSON.parse refuses. */
-export const byteOrderMark = /^\uFEFF/;
+const byteOrderMark = /^\uFEFF/;
 
 const wrapAdvice = `there is no "bot" object: wrap the values in bot, such as ${updateExample}`;
 
@@ -162,7 +187,7 @@ const crowdedAdvice = 'there are hundreds of keys, lists or objects: send only t
  * Refuses a text with far more quotes and brackets than any update: reporting an error for each would take long.
  * @throws {ProblemError} invalid-update
  */
-export function ensureNotCrowded(text: string): void {
+function ensureNotCrowded(text: string): void {
   if (text.split(/["[{]/, maxMarks + 2).length > maxMarks + 1)
     throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
 }
@@ -221,13 +246,3 @@ function findAdvice(
 }
 
 const looksLikeCount = /^(server|guild|bot)?s?[_.]?(count|servers|guilds|total)$/i;
-
-/** Returns the pointer of a key called `__proto__`, if there is one. */
-function findHidden(value: unknown, pointer: string): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [key, child] of Object.entries(value)) {
-    const below = key === '__proto__' ? `${pointer}/${key}` : findHidden(child, `${pointer}/${key}`);
-    if (below !== undefined) return below;
-  }
-  return undefined;
-}

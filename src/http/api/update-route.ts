@@ -1,18 +1,22 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { Command, UpdateValues } from '../../../schemas/types.ts';
+import { createUnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
+import { toCanonicalLocale } from '../../bot/locale.ts';
 import { parseToken } from '../../bot/token.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type BotIndex, type IndexedBot, findKnownBot } from '../../catalogue/store/bot-index.ts';
 import { BotshelfError } from '../../lib/errors.ts';
+import { ProposalError, toProposalPath } from '../../proposals/proposal.ts';
+import type { Proposals } from '../../proposals/proposals.ts';
 import type { TokenCheck, Tokens } from '../../tokens/tokens.ts';
 import type { RateLimit } from '../limits.ts';
-import { ProblemError } from '../problem.ts';
+import { ProblemError, type ProblemKind } from '../problem.ts';
 import { listEtags, parseEtags } from '../representation.ts';
 import { type BodyRules, readText } from '../request.ts';
-import { parseCommands, parseStats, parseUpdate } from './update-body.ts';
-import type { ApplyUpdate } from './updates.ts';
+import { parseCommands, parseSentPage, parseStats, parseUpdate } from './update-body.ts';
 
 export interface UpdateRouteOptions extends PostOptions {
   readonly applyUpdate: ApplyUpdate;
@@ -20,8 +24,30 @@ export interface UpdateRouteOptions extends PostOptions {
   readonly settings: () => CatalogueSettings;
 }
 
+/**
+ * Applies an update and makes it durable. Returns the commit of its content; null if no content changed. If it rejects,
+ * nothing is saved, unless the error is count-not-saved.
+ * @param isExpected whether the client read the bot, or the commands, with this digest
+ * @throws {BotshelfError} unknown-bot, when the bot has gone since it was looked up
+ * @throws {BotshelfError} precondition-failed, when `isExpected` returns false, or the bot changes before the update is
+ * made
+ * @throws {BotshelfError} unavailable, when nothing can be written now, or the bot's file is faulty
+ * @throws {BotshelfError} count-not-saved, when the count cannot be saved after the content
+ * @throws {ProblemError} too-many-requests, if the bot would have one commit too many
+ */
+export type ApplyUpdate = (
+  id: BotId,
+  values: UpdateValues & PostedCommands,
+  isExpected?: (digest: string | undefined) => boolean,
+) => Promise<string | null>;
+
+/** Commands, which are posted alone and replace all of the bot's commands. */
+export interface PostedCommands {
+  readonly commands?: readonly Command[];
+}
+
 /** The options of all routes that owners post to. */
-export interface PostOptions extends AuthenticationOptions {
+interface PostOptions extends AuthenticationOptions {
   readonly bots: BotIndex;
   /** Limits posts by bot. */
   readonly posts: RateLimit;
@@ -70,13 +96,42 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
     ctx.body = JSON.stringify({ ...answer, commit, ...(!isAcknowledged && { note: savedHere }) });
   };
   router.post('/api/v2/bots/stats', async (ctx) => await respond(ctx, { path: statsPath, id: undefined }));
-  for (const path of [updatePath, statsPath] as const)
-    router.post(path, async (ctx) => await respond(ctx, { path, id: ctx.params['id'] ?? '' }));
-  const respondToCommands = async (ctx: Context): Promise<void> =>
-    await respond(ctx, { path: commandsPath, id: ctx.params['id'] ?? '' });
-  router.put(commandsPath, respondToCommands);
-  router.post(commandsPath, respondToCommands);
+  for (const path of [updatePath, statsPath, commandsPath] as const) {
+    const handle = async (ctx: Context): Promise<void> =>
+      await respond(ctx, { path, id: ctx.params['id'] ?? '' });
+    router.post(path, handle);
+    if (path === commandsPath) router.put(path, handle);
+  }
   return { find: findTarget, respond };
+}
+
+interface PageRouteOptions extends PostOptions {
+  /** Null if nobody can log in, or proposals are turned off. */
+  readonly proposals: Pick<Proposals, 'sendPage'> | null;
+  /** The public address of the service. */
+  readonly baseUrl: string;
+}
+
+/** Adds the write for bots whose own repository has their page: its text becomes a proposal of the bot itself. */
+export function addPageRoute(router: Router, options: PageRouteOptions): void {
+  const { proposals, baseUrl, acknowledge } = options;
+  router.put('/api/v2/bots/:id/pages/:locale', async (ctx) => {
+    const { bot, body } = await readPost(ctx, ctx['params'].id ?? '', pageRules, options);
+    const locale = toCanonicalLocale(ctx['params'].locale ?? '');
+    if (locale === undefined)
+      throw new ProblemError('not-found', 'the address ends in no language: use a tag such as en or pt-BR');
+    const page = { ...parseSentPage(body), id: bot.id, locale, name: bot.facts.name };
+    if (proposals === null) return refusePage(bot.id, new ProposalError('off'));
+    const { proposal, shared } = await proposals.sendPage(page).catch((error) => refusePage(bot.id, error));
+    const isPublished = proposal?.state === 'accepted';
+    const isSaved = shared && (!isPublished || acknowledge === null || (await acknowledge()));
+    const address = proposal && baseUrl + toProposalPath(proposal);
+    ctx.status = proposal?.closedAt === null || !isSaved ? 202 : 200;
+    ctx.set('Cache-Control', 'no-store');
+    if (ctx.status === 202 && address !== null) ctx.set('Location', address);
+    const state = isPublished ? 'published' : (proposal?.state ?? 'unchanged');
+    ctx.body = { proposal: address, state, ...(!isSaved && { note: savedHere }) };
+  });
 }
 
 /**
@@ -84,12 +139,7 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): Upd
  * @throws {ProblemError} no-token, bad-token, other-token, too-many-requests, and as readText
  * @throws {BotshelfError} malformed-id, unknown-bot; unavailable, when the token cannot be checked now
  */
-export async function readPost(
-  ctx: Context,
-  id: string,
-  rules: BodyRules,
-  options: PostOptions,
-): Promise<{ readonly bot: IndexedBot; readonly body: string }> {
+async function readPost(ctx: Context, id: string, rules: BodyRules, options: PostOptions) {
   const { bots, posts } = options;
   const bot = findKnownBot(bots, id);
   await authenticate(ctx, bot.id, options);
@@ -110,7 +160,7 @@ function findTarget(url: string): UpdateTarget | undefined {
   return id === undefined ? undefined : { path: stats === undefined ? updatePath : statsPath, id };
 }
 
-export const savedHere =
+const savedHere =
   'the change is saved; the Git server does not have it yet, it is pushed later: do not send it again';
 
 /** More than any update needs. */
@@ -181,9 +231,8 @@ async function authenticate(ctx: Context, id: BotId, options: AuthenticationOpti
   if (check === 'valid') return;
 
   countRefusal(ctx, id, check, options);
-  if (check === 'other bot') {
+  if (check === 'other bot')
     throw new ProblemError('other-token', `this token belongs to another bot: use the token of ${id}`);
-  }
   const detail =
     check === 'malformed'
       ? `this is not a complete token: send bsh_ and its 49 letters and digits, alone or after Bearer; ${tokenAdvice(id)}`
@@ -234,3 +283,35 @@ function readAuthorization({ headers: { authorization = '' } }: Context): string
 function createChallenge(parameter?: string): { headers: Record<string, string> } {
   return { headers: { 'WWW-Authenticate': `Bearer realm="botshelf"${parameter ? `, ${parameter}` : ''}` } };
 }
+
+/** The limit is that of a proposal. */
+const pageRules = {
+  type: ['text/markdown', 'markdown'],
+  limit: 64 * 1024,
+  whenTooLarge: 'shorten the page',
+} as const;
+
+/** Throws the error of a page that was refused. */
+function refusePage(id: BotId, error: unknown): never {
+  if (!(error instanceof ProposalError)) throw error;
+  const { kind, values } = error;
+  if (kind === 'gone') throw createUnknownBotError(id);
+  if (kind === 'faulty')
+    throw ProblemError.ofErrors('invalid-update', [{ pointer: '#', detail: String(values['fault']) }]);
+  const [problem, detail] = refusals.get(kind) ?? takesNone;
+  const isForNow = kind.startsWith('too-many');
+  throw new ProblemError(problem, detail, isForNow ? { headers: { 'Retry-After': '3600' } } : {});
+}
+
+const takesNone = [
+  'proposal-refused',
+  'this list takes no pages from bots: change them on the site or by pull request',
+] as const;
+
+const refusals = new Map<string, readonly [ProblemKind, string]>([
+  ['blocked', ['proposal-refused', 'this list takes nothing from the bot: ask the maintainers']],
+  ['conflict', ['edit-conflict', 'the list has changed another page that waits: send that page again first']],
+  ['too-large', ['too-large', 'the pages that wait have more than 64 KiB: shorten them']],
+  ['too-many-sent', ['too-many-requests', 'the bot has sent as many pages as it can in 24 hours']],
+  ['too-many-in-all', ['busy', 'too many proposals wait: try again later']],
+]);

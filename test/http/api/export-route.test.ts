@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { BotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { addExportRoute, createExportPlaces } from '../../../src/http/api/export-route.ts';
+import { addExportRoute, createExportPlaces } from '../../../src/http/api/changes-routes.ts';
 import { CurrentCache } from '../../../src/lib/current-cache.ts';
 import { atTime } from '../../support/at-time.ts';
 import { eventually } from '../../support/eventually.ts';
