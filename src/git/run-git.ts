@@ -88,8 +88,8 @@ const passwordWithSlash = /:\/\/[^\s/:[\]]*:(?!\d{0,5}(?:[/?#'"]|\s|$))[^\s]*@/g
 
 /** Returns a user such as `alice (uid 1000)`. */
 function formatUser(uid: number): string {
-  const users = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8') : '';
-  const [, name] = new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, 'm').exec(users) ?? [];
+  const users = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : [];
+  const [name] = users.map((line) => line.split(':')).find(([, , id]) => id === String(uid)) ?? [];
   return name === undefined ? `uid ${uid}` : `${name} (uid ${uid})`;
 }
 

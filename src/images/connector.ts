@@ -177,9 +177,8 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
     const isHostFailing = statusCode === 429 || statusCode >= 500;
     throw new ImageError(`has status ${statusCode}`, isHostFailing ? 'host' : 'image');
   }
-  const [type = ''] = String(headers['content-type'] ?? '')
-    .toLowerCase()
-    .split(/\s*;/, 1);
+  const [typed = ''] = String(headers['content-type'] ?? '').split(';', 1);
+  const type = typed.trim().toLowerCase();
   if (type === 'image/svg+xml')
     throw new ImageError('is an SVG, of which no copies are made for safety', 'never');
   const what = type === '' ? 'no content type' : `the content type ${type}`;

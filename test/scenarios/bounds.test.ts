@@ -37,7 +37,7 @@ const number = String.raw`\d[\d_]*(?: \*{1,2} \d[\d_]*)*`;
 /** The names of limits in src/, by the rule of docs/developing.md, and the constructors that take one. */
 const limits = [
   new RegExp(
-    String.raw`\b(max(?:[A-Z]\w*)?|\w*[lL]imit|\w*Timeout|timeoutMs)(?:: number)? ?[=:] ?(?:${number})(?=[;,\s})])`,
+    String.raw`(?<![\w.])(max(?:[A-Z]\w*)?|\w*[lL]imit|\w*Timeout|timeoutMs)(?:: number)? ?[=:] ?(?:${number})(?=[;,\s})])`,
     'g',
   ),
   new RegExp(

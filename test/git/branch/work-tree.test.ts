@@ -142,7 +142,6 @@ describe('the work tree', () => {
       { path: 'b', before: file('b'), after: null },
     ];
     await workTree.prepare({ branch, changes, seen });
-    await workTree.close();
     workTree = await open();
     isClean('a\n');
     strictEqual(statSync(join(clone.folder, 'a')).mode & 0o111, 0o111);
