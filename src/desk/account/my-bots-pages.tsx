@@ -6,7 +6,7 @@ import type { Login } from '../../login/login.ts';
 import { Fact, LinkItem, NameLink, FaultItems, toCategoryClass } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { BotLine, Ledge } from '../../site/front/card.tsx';
-import { useLanguage, type Viewer } from '../../site/page/page-context.tsx';
+import { usePage, type Viewer } from '../../site/page/page-context.tsx';
 import {
   editPath,
   profileFormPath,
@@ -85,7 +85,7 @@ interface MyBotsPageProps extends OwnProposalsProps, Pick<PageLinksProps, 'page'
 /** The desk of the logged-in account: its proposals, and its bots with their counts, tokens and faults. */
 function MyBotsPage(props: MyBotsPageProps): VNode {
   const { viewer, proposals, total, bots, page, pages } = props;
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const asked = proposals.filter(({ proposal }) => proposal.state === 'changes-asked').length;
   const first = bots.slice(0, maxOnLedge).map(({ bot }) => parseListElement(bot));
   return (
@@ -138,7 +138,7 @@ const maxOnLedge = 5;
 
 /** Offers to show the account's name with its bots. The button sends the form of the profile, filled in. */
 function Nameless({ nameless, viewer }: MyBotsPageProps): VNode | null {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   if (nameless === 0) return null;
   return (
     <form class="notice" method="post" action={href(`${profileFormPath}/send`)}>
@@ -151,7 +151,7 @@ function Nameless({ nameless, viewer }: MyBotsPageProps): VNode | null {
 
 function Own({ bot, count, reportedAt, token, faults, attention }: OwnBot): VNode {
   const { id, facts } = bot;
-  const { t, href, integer, ago, day } = useLanguage();
+  const { t, href, integer, ago, day } = usePage();
   const listed = parseListElement(bot);
   const { images } = listed;
   const isCounted = reportedAt !== undefined && reportedAt > Date.now() - msPerWeek;

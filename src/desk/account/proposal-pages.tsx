@@ -19,7 +19,7 @@ import {
 import type { Proposals } from '../../proposals/proposals.ts';
 import { toEditAgainPath } from '../add/forms.ts';
 import { ChangedFields, compareWords } from '../../site/changes/changed-fields.tsx';
-import { useLanguage } from '../../site/page/page-context.tsx';
+import { usePage } from '../../site/page/page-context.tsx';
 import { toSharedPath, myBotsPath } from '../../site/page/addresses.ts';
 import { BackLink, NameLink, PostButton, Since } from '../../site/page/elements.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
@@ -157,7 +157,7 @@ function ProposalPage(props: ProposalPageProps): VNode {
   const { review, previews, pullRequest, isShared, error } = props;
   const { name, details } = review;
   const { proposal, steps } = details;
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   return (
     <Layout
       title={text('proposal.title', { name })}
@@ -210,7 +210,7 @@ function ProposalPage(props: ProposalPageProps): VNode {
 function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | null {
   const { name, details } = review;
   const { proposal, steps } = details;
-  const { t, duration } = useLanguage();
+  const { t, duration } = usePage();
   if (proposal.state === 'waiting')
     return (
       <>
@@ -234,7 +234,7 @@ function State({ review, before, medianWaitMs }: ProposalPageProps): VNode | nul
 }
 
 function NextActions({ review: { details } }: ProposalPageProps): VNode | null {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   const { proposal, sent, before } = details;
   if (proposal.state === 'accepted') return null;
   const paths = [...sent.keys()];
@@ -265,7 +265,7 @@ export interface OwnProposalsProps {
 
 /** The proposals of an account with their answers: open and unread ones first, the others folded. */
 export function OwnProposals({ proposals, unread, medianWaitMs }: OwnProposalsProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const createList = (isShown: boolean): VNode | null => {
     const shown = proposals.filter(
       ({ proposal }) => (proposal.closedAt === null || unread.includes(proposal)) === isShown,
@@ -297,7 +297,7 @@ interface OwnRowProps extends OwnProposal, Pick<OwnProposalsProps, 'medianWaitMs
 
 /** A proposal with the words of its reviewer, and one button: a strong one only if the account has to answer. */
 function OwnRow({ proposal, name, listed, review, isUnread, medianWaitMs }: OwnRowProps): VNode {
-  const language = useLanguage();
+  const language = usePage();
   const { t, href, duration } = language;
   const { subject, state, sentAt, proposer } = proposal;
   const path = toProposalPath(proposal);

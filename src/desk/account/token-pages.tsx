@@ -12,7 +12,7 @@ import { refuseCrossSite } from '../../http/request.ts';
 import { isFresh } from '../../login/session.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { EnglishSentence } from '../../site/language/messages.tsx';
-import { useLanguage, useVisit, type Viewer } from '../../site/page/page-context.tsx';
+import { usePage, type Viewer } from '../../site/page/page-context.tsx';
 import { createPostingCode } from './posting-code.ts';
 import { Fact, ActionLink, BackLink, CopyButton, PostButton } from '../../site/page/elements.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
@@ -119,8 +119,7 @@ export function addTokenRoutes(
 /** The page of a bot's token. @param props.part what the viewer may see and do */
 function TokenPage(props: { readonly id: BotId; readonly name: string; readonly part: VNode }): VNode {
   const { id, name, part } = props;
-  const { site } = useVisit();
-  const { t, text } = useLanguage();
+  const { site, t, text } = usePage();
   return (
     <Layout
       title={text('token.title', { bot: name })}
@@ -163,7 +162,7 @@ function Panel({ title, children }: RenderableProps<{ readonly title: ComponentC
 
 /** Shows when the token was issued and last used, to the minute, in UTC. */
 function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): VNode {
-  const { t, minute } = useLanguage();
+  const { t, minute } = usePage();
   const createTime = (time: number): VNode => (
     <time dateTime={new Date(time).toISOString()}>{minute(time)}</time>
   );
@@ -188,7 +187,7 @@ function Notice({ bad = false, text }: { readonly bad?: boolean; readonly text: 
 
 /** Issuing the first token takes one click; revoking one that may be in use takes two. */
 function Buttons({ path, info }: { readonly path: string; readonly info: TokenInfo }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   if (info.issuedAt === undefined) return <PostButton path={path}>{t('token.issue')}</PostButton>;
   return (
     <details class="stack">
@@ -207,7 +206,7 @@ function Buttons({ path, info }: { readonly path: string; readonly info: TokenIn
 /** The issued token, or whether a token was revoked. @param props.isReplaced whether there was a token before */
 function DoneNotice(props: { readonly result: Token | boolean; readonly isReplaced: boolean }): VNode {
   const { result, isReplaced } = props;
-  const { t } = useLanguage();
+  const { t } = usePage();
   if (typeof result === 'boolean')
     return <Notice text={t(result ? 'token.revoked' : 'token.nothingToRevoke')} />;
   return (

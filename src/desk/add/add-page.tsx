@@ -5,7 +5,7 @@ import { type PastStep, type ProposalPolicy, maxNoteLength } from '../../proposa
 import { ChangedFields, type ChangedFieldsProps } from '../../site/changes/changed-fields.tsx';
 import type { MessageKey } from '../../site/language/messages.tsx';
 import { Shelves } from '../../site/front/card.tsx';
-import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
+import { usePage } from '../../site/page/page-context.tsx';
 import { CopyButton, FaultItems } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import {
@@ -62,9 +62,9 @@ interface AddPageProps extends PreviewProps, FilledForm {
 /** A form that creates or changes a file of the catalogue. */
 export function AddPage(props: AddPageProps): VNode {
   const { form, texts, file, isSent, policy, medianWaitMs, conflicts, answer, message, shelf } = props;
-  const { viewer } = useVisit();
+  const { viewer } = usePage();
   const { kind, mode, groups, action } = form;
-  const { t, text, href, duration } = useLanguage();
+  const { t, text, href, duration } = usePage();
   const failed = isSent && Object.keys(file.faults).length > 0;
   const sending = policy === 'publish' ? 'proposal.introductionPublish' : 'proposal.introduction';
   const introduction = policy === 'off' || kind !== 'bot' ? form.introduction : sending;
@@ -197,7 +197,7 @@ interface StepsProps extends AddPageProps {
 
 /** Links to the steps of the form, each with what remains to be done. */
 function StepLinks({ steps, file: { faults, missing } }: StepsProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const all = steps.map(({ name, groups, folded }) => {
     const fields = [...groups, ...folded].flat();
     const required = fields.filter((field) => field.required).length;
@@ -232,7 +232,7 @@ function StepNumber({ number }: { readonly number: number | string }): VNode {
 /** The fields of a step. Those that few bots need are folded. */
 function StepFields(props: AddPageProps & { readonly step: FormStep }): VNode {
   const { step, file, texts, isSent, conflicts } = props;
-  const { t } = useLanguage();
+  const { t } = usePage();
   const isOpen = step.folded
     .flat()
     .some(({ name }) => conflicts.has(name) || (isSent && (file.faults[name] || texts[name])));
@@ -271,8 +271,7 @@ function Groups(props: AddPageProps & { readonly groups: FieldGroups }): VNode {
 /** The author of a new bot is the logged-in account, or the one that logs in to send it. Others can be added. */
 function Authors(props: FieldProps): VNode {
   const { field, texts } = props;
-  const { viewer } = useVisit();
-  const { t } = useLanguage();
+  const { viewer, t } = usePage();
   const authors = listAuthors(texts);
   const isOwn = viewer !== null && authors.includes(viewer.id);
   if (viewer === null && field.required) return <LabelledField {...props} />;
@@ -291,7 +290,7 @@ function Authors(props: FieldProps): VNode {
 
 /** The field for the note to the reviewers. */
 function Note({ note }: AddPageProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <div class="field">
       <label for="note">{t('proposal.note')}</label>
@@ -312,7 +311,7 @@ function Note({ note }: AddPageProps): VNode {
 }
 
 function FieldLinks({ names }: { readonly names: readonly FieldName[] }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const links = names.map((name, i) => [
     i > 0 && ', ',
     <a key={name} href={`#${name}`}>
@@ -324,7 +323,7 @@ function FieldLinks({ names }: { readonly names: readonly FieldName[] }): VNode 
 
 /** Shows in one line what remains to be done, with links to the first two fields. */
 function Progress({ file: { faults, missing, isReady } }: AddPageProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const count = Object.keys(faults).length;
   if (missing.length > 0)
     return (
@@ -340,7 +339,7 @@ function Progress({ file: { faults, missing, isReady } }: AddPageProps): VNode {
 
 /** Lists every error with a link to its field. The list has the focus when the page opens. */
 function Summary({ form, file: { faults } }: AddPageProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const wrong = form.groups.flat().flatMap(({ name }) => (faults[name] ? [{ name, ...faults[name] }] : []));
   return (
     <section id="errors" class="notice bad" aria-labelledby="errors-title" tabIndex={-1} autofocus>
@@ -360,7 +359,7 @@ function Summary({ form, file: { faults } }: AddPageProps): VNode {
 
 /** The result of a form: a preview, its checklist and the changes. */
 function Outcome(props: AddPageProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const { form, texts, base, findings, changes, policy, shelf } = props;
   const isProfile = form.kind === 'profile';
   const title = texts.title || text('field.title');
@@ -394,7 +393,7 @@ function Outcome(props: AddPageProps): VNode {
 
 /** The whole file, folded, for people who send it themselves. */
 function WholeFile({ form, file }: AddPageProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   return (
     <details>
       <summary>
@@ -420,8 +419,8 @@ function WholeFile({ form, file }: AddPageProps): VNode {
 
 /** The next step with a valid and changed file; folded if the form itself can be sent. */
 function NextStep(props: AddPageProps): VNode | null {
-  const { t } = useLanguage();
-  const { repository } = useVisit().site;
+  const { t } = usePage();
+  const { repository } = usePage().site;
   const { file, form, texts, policy } = props;
   const { path = '', text, isReady } = file;
   if (!isReady || lacksAuthor(form, texts)) return null;
@@ -463,7 +462,7 @@ function toSubpath({ action }: Form, part: 'file' | 'send'): string {
 }
 
 function Download(form: Form): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   return (
     <button class="quiet" type="submit" formAction={href(toSubpath(form, 'file'))}>
       {t('add.download')}
@@ -477,7 +476,7 @@ interface FieldProps extends AddPageProps {
 
 /** A field of the form with its label, hint and errors. */
 function LabelledField(props: FieldProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const { field, file, texts, conflicts, isSent } = props;
   const { name, hint, kind, required } = field;
   const Advice = adviceOf[name];
@@ -519,7 +518,7 @@ function LabelledField(props: FieldProps): VNode {
 
 /** The current value of a field on the page. Any text stands for a switch that is on. */
 function PageNow({ field, text }: { readonly field: FormField; readonly text: string }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const shown = field.kind === 'switch' ? (text === '' ? '☐' : '☑') : text || '–';
   return (
     <span class="page-now">
@@ -529,14 +528,14 @@ function PageNow({ field, text }: { readonly field: FormField; readonly text: st
 }
 
 function FaultText({ fault: { key, values = {}, path } }: { readonly fault: FieldFault }): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   if (path === undefined) return <>{t(key, values)}</>;
   const links = Object.entries(values).map(([name, text]) => [name, <a href={href(path)}>{text}</a>]);
   return <>{t(key, Object.fromEntries(links))}</>;
 }
 
 function Control(props: FieldProps & { readonly fault: FieldFault | undefined }): VNode {
-  const { text: inLanguage, categories, categoryName, languageName } = useLanguage();
+  const { text: inLanguage, categories, categoryName, languageName } = usePage();
   const { name, hint, kind } = props.field;
   const { languages, action } = props.form;
   const text = props.texts[name] ?? '';

@@ -2,7 +2,7 @@ import type { RenderableProps, VNode } from 'preact';
 import { isExpiring } from '../../bot/address.ts';
 import { findOtherClient, isServerInvite, readInvite } from '../../bot/invite.ts';
 import { findImages } from '../../catalogue/page/page.ts';
-import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
+import { usePage } from '../../site/page/page-context.tsx';
 import { BotImage } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { BriefPermissions, OtherScopes } from '../../site/page/permissions.tsx';
@@ -32,7 +32,7 @@ export const adviceOf: Partial<Record<FieldName, (props: AdviceProps) => VNode |
 /** Shows what the invite link asks for, or why nobody can add the bot with it. */
 function InviteAdvice(props: AdviceProps): VNode | null {
   const { form, texts, file } = props;
-  const { t } = useLanguage();
+  const { t } = usePage();
   const { invite = '' } = texts;
   if (invite.trim() === '' || file.faults.invite) return null;
   if (isServerInvite(invite))
@@ -56,7 +56,7 @@ function InviteAdvice(props: AdviceProps): VNode | null {
 }
 
 function WebsiteAdvice(props: AdviceProps): VNode | null {
-  const { t } = useLanguage();
+  const { t } = usePage();
   if (!isServerInvite(props.texts.website ?? '')) return null;
   return (
     <Warning>
@@ -70,7 +70,7 @@ export const movedField = 'moved';
 
 function MoveToSupport(props: AdviceProps & { readonly from: 'invite' | 'website' }): VNode | null {
   const { form, texts, from } = props;
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   if (texts.support?.trim()) return null;
   return (
     <button
@@ -87,8 +87,7 @@ function MoveToSupport(props: AdviceProps & { readonly from: 'invite' | 'website
 
 /** Warns that the person who fills in the form is not an author of the new bot, with a button to add them. */
 function AuthorsAdvice({ form, texts }: AdviceProps): VNode | null {
-  const { t } = useLanguage();
-  const { viewer } = useVisit();
+  const { viewer, t } = usePage();
   if (viewer === null || form.mode !== 'add' || listAuthors(texts).includes(viewer.id)) return null;
   return (
     <Warning>
@@ -105,7 +104,7 @@ export const addedAuthor = 'addedAuthor';
 
 /** The images that a field names, as thumbnails, and addresses that expire or could not be loaded. */
 function ImagesAdvice({ field, images, texts }: AdviceProps): VNode | null {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const { name } = field;
   const own = images.filter((image) => image.field === name);
   const value = parseValue(field, texts) ?? [];

@@ -7,7 +7,7 @@ import { RateLimit } from '../../http/limits.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { readFields, refuseCrossSite } from '../../http/request.ts';
 import { maxReportLength, reportReasons } from '../../proposals/visitor-reports.ts';
-import { useLanguage } from '../../site/page/page-context.tsx';
+import { usePage } from '../../site/page/page-context.tsx';
 import { BackLink } from '../../site/page/elements.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
 import { sendOnce } from '../../site/page/html-response.ts';
@@ -67,7 +67,7 @@ const trapField = 'subject';
 
 /** The form for reporting a bot to the maintainers. */
 function ReportPage({ bot, needsText = false }: ReportPageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   return (
     <Layout
       title={text('report.title', { bot: bot.name })}

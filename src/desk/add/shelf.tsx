@@ -6,7 +6,7 @@ import { maxQueryLength } from '../../catalogue/lists/parameters.ts';
 import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import { BotAvatar, findMainCategory, type ShelfTileProps } from '../../site/front/card.tsx';
 import { withoutBidiControls } from '../../lib/text.ts';
-import { useLanguage } from '../../site/page/page-context.tsx';
+import { usePage } from '../../site/page/page-context.tsx';
 import type { DeskParts } from '../page/desk-parts.ts';
 import { type FieldTexts, splitWords } from './fields.ts';
 
@@ -76,7 +76,7 @@ export function changeShelf(ids: readonly string[], sent: string): readonly stri
 /** The field to find bots by their names, and the bots that are found and chosen, each with its buttons. */
 export function ShelfField(props: FormShelf & Record<'find' | 'action', string>): VNode {
   const { find, found, chosen, action } = props;
-  const { t, text, href, categoryName } = useLanguage();
+  const { t, text, href, categoryName } = usePage();
   const toButton = (step: keyof typeof signs, bot?: ShelfBot, place?: number): VNode => (
     <button
       class={signs[step] ? 'small' : 'quiet'}

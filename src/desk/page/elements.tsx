@@ -13,7 +13,7 @@ import { withParameter } from '../../site/page/addresses.ts';
 import { ActionLink, Avatar, type AvatarProps, Prose, type ProseProps } from '../../site/page/elements.tsx';
 import { sendOnce } from '../../site/page/html-response.ts';
 import { Layout, OperatorContact } from '../../site/page/layout.tsx';
-import { type Site, useLanguage, useVisit } from '../../site/page/page-context.tsx';
+import { type Site, usePage } from '../../site/page/page-context.tsx';
 import { BriefPermissions } from '../../site/page/permissions.tsx';
 
 interface MessagePageProps {
@@ -26,7 +26,7 @@ interface MessagePageProps {
 /** A page with one message and a link to continue. */
 export function MessagePage(props: RenderableProps<MessagePageProps>): VNode {
   const { title, to, action, children } = props;
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   return (
     <Layout title={text(title)} isUnlisted head={<h1>{t(title)}</h1>}>
       <div class="narrow stack">
@@ -60,8 +60,7 @@ export function sendLogInPage(ctx: Context, site: Site, to: string, key: Message
  * @param props.blocked the account by default
  */
 export function BlockedNotice({ blocked }: { readonly blocked?: BlockedName }): VNode | null {
-  const { t } = useLanguage();
-  const { viewer } = useVisit();
+  const { viewer, t } = usePage();
   const name = blocked ?? viewer?.blocked;
   if (name === undefined) return null;
   return (
@@ -83,7 +82,7 @@ export interface PreviewProps extends Pick<ProseProps, 'html' | 'retry'> {
 
 /** The card and the page of a bot as they will look. Links of the card are disabled. */
 export function Preview({ preview, page, hasLabel = false, ...rendered }: PreviewProps): VNode | null {
-  const { text, locale: own } = useLanguage();
+  const { text, locale: own } = usePage();
   if (preview === undefined) return page === '' ? null : <Prose {...rendered} locale={own} text={page} />;
   const { bot, locale } = preview;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
@@ -130,7 +129,7 @@ interface ChecklistProps {
 
 /** The parts that a listing has and those that are missing, each with a link to the place at which to add it. */
 export function Checklist({ items }: ChecklistProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <div class="checklist">
       <p>{t(items.every(({ isDone }) => isDone) ? 'checklist.complete' : 'checklist.title')}</p>
@@ -151,7 +150,7 @@ export function Checklist({ items }: ChecklistProps): VNode {
 
 /** The steps of a proposal: sent, asked and decided, with their texts. @param props.steps newest first */
 export function Conversation({ steps }: { readonly steps: readonly PastStep[] }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <section class="panel" aria-labelledby="conversation">
       <h2 id="conversation">{t('proposal.history')}</h2>
@@ -168,7 +167,7 @@ export function Conversation({ steps }: { readonly steps: readonly PastStep[] })
 
 /** A step of a proposal as a sentence: the action, the account, the time and the text. */
 export function Step({ step }: { readonly step: PastStep }): VNode {
-  const { t, ago } = useLanguage();
+  const { t, ago } = usePage();
   const { state, proposer, reviewer, reason, text, at } = step;
   const isProposers = isSubmission(step) || (state === 'withdrawn' && reviewer === null);
   const person = isProposers ? proposer : reviewer;

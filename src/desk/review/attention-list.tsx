@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
-import { useLanguage } from '../../site/page/page-context.tsx';
+import { usePage } from '../../site/page/page-context.tsx';
 import { NameLink } from '../../site/page/elements.tsx';
 import { type Attention, type AttentionItem, toMessageValues } from '../../site/discover/attention.ts';
 
 /** The listings that need attention, by kind, each with a link to the form that fixes it. Long lists are folded. */
 export function AttentionList(props: { readonly attention: Attention; readonly bots: BotNames }): VNode {
   const { attention, bots } = props;
-  const { t, integer } = useLanguage();
+  const { t, integer } = usePage();
   const groups = attention.groups.filter(({ total }) => total > 0);
   return (
     <div class="attention stack">
@@ -38,7 +38,7 @@ const maxOpenItems = 10;
 type BotNames = Pick<BotIndex, 'get'>;
 
 function Item({ item, bots }: { readonly item: AttentionItem; readonly bots: BotNames }): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   const { bot, name, fixPath } = item;
   return (
     <li>
@@ -51,7 +51,7 @@ function Item({ item, bots }: { readonly item: AttentionItem; readonly bots: Bot
 /** Describes a problem, with the failed address and its message. @param props.bots for the names of other bots */
 export function AttentionText(props: { readonly item: AttentionItem; readonly bots?: BotNames }): VNode {
   const { item, bots } = props;
-  const { t, text, day } = useLanguage();
+  const { t, text, day } = usePage();
   const { url, message, others = '' } = item.values;
   const link = (
     <a dir="ltr" href={String(url)}>

@@ -18,7 +18,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { parseQuery, readFields } from '../../http/request.ts';
 import { isError } from '../../lib/errors.ts';
 import { EnglishSentence, type MessageKey } from '../../site/language/messages.tsx';
-import { useLanguage, type Viewer } from '../../site/page/page-context.tsx';
+import { usePage, type Viewer } from '../../site/page/page-context.tsx';
 import { blockedPath, reviewPath, toBlockPath, withParameter } from '../../site/page/addresses.ts';
 import { BackLink, NameLink } from '../../site/page/elements.tsx';
 import { redirectTo, sendOnce } from '../../site/page/html-response.ts';
@@ -134,7 +134,7 @@ export interface BlockedListProps {
 
 /** A form that opens the blocking page, and the block list, each entry with a button that ends it. */
 export function BlockedList({ entries, isPrivate }: BlockedListProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   return (
     <>
       <form class="panel narrow stack" action={href(blockedPath)}>
@@ -175,7 +175,7 @@ interface BlockPageProps extends BlockFormProps {
 /** The bots that a block affects, and the buttons. */
 function BlockPage(props: BlockPageProps): VNode {
   const { target, bots } = props;
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const { kind, name } = target;
   const title = `${text(`blocking.${kind}`)} ${name}`;
   const others = kind === 'bot' ? bots.filter(({ id }) => id === name).flatMap(listOthers) : [];
@@ -233,7 +233,7 @@ interface BlockFormProps extends Pick<BlockedListProps, 'isPrivate'> {
 
 /** The reason and day of a block with the button that ends it, or the field and the button for a new block. */
 function BlockForm({ target, isBlocked, isPrivate }: BlockFormProps): VNode {
-  const { t, text, href, day } = useLanguage();
+  const { t, text, href, day } = usePage();
   const { kind, name, reason, since = '' } = target;
   const act = isBlocked ? 'unblock' : 'block';
   return (

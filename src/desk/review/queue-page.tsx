@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { isBot, isSentByBot, type Proposal } from '../../proposals/proposal.ts';
 import type { VisitorReport } from '../../proposals/visitor-reports.ts';
-import { useLanguage } from '../../site/page/page-context.tsx';
+import { usePage } from '../../site/page/page-context.tsx';
 import { blockedPath, editPath, reviewPath, toReviewPath, withParameter } from '../../site/page/addresses.ts';
 import { Step, SubjectAvatar } from '../page/elements.tsx';
 import { NameLink, PostButton, Since } from '../../site/page/elements.tsx';
@@ -65,7 +65,7 @@ interface QueuePageProps extends LastDecisionProps, Pick<PageLinksProps, 'page' 
 /** The work that waits for a maintainer, in a tab for each kind. */
 export function QueuePage(props: QueuePageProps): VNode {
   const { tab, host, waiting, kind, reports, bots, attention, median, page, pages } = props;
-  const { t, text, href, duration, integer } = useLanguage();
+  const { t, text, href, duration, integer } = usePage();
   const counts: Partial<Record<Tab, number>> = {
     waiting,
     reports: reports.length,
@@ -134,7 +134,7 @@ function toKindPath(kind: ReviewKind): string {
 
 /** Links to the waiting proposals of each kind. */
 function KindLinks({ kind: current, waiting, kindCounts }: QueuePageProps): VNode {
-  const { t, text, href, integer } = useLanguage();
+  const { t, text, href, integer } = usePage();
   const choices = [undefined, ...reviewKinds].map((kind) => (
     <li key={kind}>
       <a
@@ -156,7 +156,7 @@ function KindLinks({ kind: current, waiting, kindCounts }: QueuePageProps): VNod
 
 function Waiting(props: QueuePageProps): VNode {
   const { rows, bots, waiting } = props;
-  const { t } = useLanguage();
+  const { t } = usePage();
   const heads = (['bot', 'proposed', 'from', 'sent', 'lookAt'] as const).map((name) => (
     <th key={name} scope="col" role="columnheader">
       {t(name === 'sent' ? 'proposal.sent' : `review.head.${name}`)}
@@ -184,7 +184,7 @@ function Waiting(props: QueuePageProps): VNode {
 
 function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
   const { bots, proposal, review, name, botCount, isFirst } = row;
-  const language = useLanguage();
+  const language = usePage();
   const { t } = language;
   const { subject, proposer, sentAt, queuedAt = sentAt } = proposal;
   const listed = isBot(subject) ? bots.get(subject) : undefined;
@@ -231,7 +231,7 @@ function Row(row: QueueRow & Pick<QueuePageProps, 'bots'>): VNode {
 
 /** The most important thing to check in a proposal. */
 function Mark({ review, isAgain }: { readonly review: Review; readonly isAgain: boolean }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const count = review.findings[0]?.faults.length ?? 0;
   const marks = {
     administrator: ['warning', t('permission.administrator')],
@@ -254,7 +254,7 @@ const maxNames = 8;
 
 /** The recent decisions, including requests for changes. */
 function Decided({ rows }: QueuePageProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   if (rows.length === 0) return <p class="muted">{t('review.noneDecided')}</p>;
   return (
     <ol class="steps">
@@ -270,7 +270,7 @@ function Decided({ rows }: QueuePageProps): VNode {
 
 /** The reports of visitors, each with the actions of a maintainer on its bot. */
 function VisitorReportList({ reports, bots }: QueuePageProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   if (reports.length === 0) return <p class="muted">{t('report.none')}</p>;
   return (
     <ul class="desk">
@@ -284,7 +284,7 @@ function VisitorReportList({ reports, bots }: QueuePageProps): VNode {
 /** A report. The bot is removed only with a second button. */
 function ReportRow(props: VisitorReport & { readonly listed: IndexedBot | undefined }): VNode {
   const { id, bot, reason, text, at, listed } = props;
-  const { t, text: formatText, href } = useLanguage();
+  const { t, text: formatText, href } = usePage();
   const path = `${reviewPath}/reports/${id}`;
   const name = withoutBidiControls(listed?.facts.name ?? bot);
   return (

@@ -5,7 +5,7 @@ import { canTakeBack, isBot, maxNoteLength, type Proposal } from '../../proposal
 import type { Decision } from '../../proposals/proposals.ts';
 import { Ledge } from '../../site/front/card.tsx';
 import { ChangedFields, FieldName } from '../../site/changes/changed-fields.tsx';
-import { useLanguage, useVisit } from '../../site/page/page-context.tsx';
+import { usePage } from '../../site/page/page-context.tsx';
 import type { PageLanguage } from '../../site/language/languages.ts';
 import { editPath, reviewPath, toReviewPath, toSourceAddress } from '../../site/page/addresses.ts';
 import { Conversation, formatReason, Preview, type PreviewProps, Step } from '../page/elements.tsx';
@@ -49,7 +49,7 @@ interface ReviewPageProps extends LastDecisionProps {
 /** A proposal, its changes, and the buttons that decide about it. */
 export function ReviewPage(props: ReviewPageProps): VNode {
   const { review, previews, failed } = props;
-  const language = useLanguage();
+  const language = usePage();
   const { t, text, ago } = language;
   const { proposal, steps, kind } = review.details;
   const [bot] = previews.flat().flatMap(({ preview }) => preview?.preview?.bot ?? []);
@@ -107,7 +107,7 @@ export function ReviewPage(props: ReviewPageProps): VNode {
 }
 
 function Previews({ previews }: ReviewPageProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text } = usePage();
   const pairs = previews.map((pair, i) => (
     <section key={i} class="panel" aria-label={text('add.preview')}>
       <h2>{t('add.preview')}</h2>
@@ -129,7 +129,7 @@ function Previews({ previews }: ReviewPageProps): VNode {
 }
 
 function Checked({ review: { findings } }: { readonly review: Review }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <section class="panel stack" aria-labelledby="checked">
       <h2 id="checked">{t('review.checked')}</h2>
@@ -149,7 +149,7 @@ const maxFindings = 50;
 
 /** The links of the proposed page, for the reviewer to open. */
 function Links({ bot: { invite, website, support, codehost } }: { readonly bot: BotRecord }): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <section class="panel" aria-labelledby="links">
       <h2 id="links">{t('review.links')}</h2>
@@ -171,7 +171,7 @@ function Links({ bot: { invite, website, support, codehost } }: { readonly bot: 
 
 /** Similar bots, and other bots and proposals of the account. */
 function Related({ related, others }: ReviewPageProps): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   const bots = (['similar', 'ofProposer'] as const).map((key) => {
     const links = related[key].map(({ id, facts }) => <NameLink path={`/bots/${id}`} name={facts.name} />);
     return [key, links] as const;
@@ -200,7 +200,7 @@ function Related({ related, others }: ReviewPageProps): VNode {
 
 /** The buttons that decide. On a phone, they stay at the bottom of the screen. */
 function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
-  const { t, href } = useLanguage();
+  const { t, href } = usePage();
   const { conflicts, proposal } = review.details;
   const isBlocked = conflicts.length > 0 || review.findings[0]?.severity === 'error';
   const toPath = ({ subject, proposer: { id } }: Proposal): string => href(toReviewPath(subject, id));
@@ -246,7 +246,7 @@ function Decide({ review, previous, next, failed }: ReviewPageProps): VNode {
 
 /** The keyboard shortcuts of the review, shown if scripts run, with a box that turns them off. */
 export function KeysHint(): VNode {
-  const { t } = useLanguage();
+  const { t } = usePage();
   return (
     <p id="keys" class="keys muted with-script">
       <label class="check">
@@ -260,7 +260,7 @@ function DecisionForm({
   proposal: { subject, proposer, version },
   children,
 }: RenderableProps<{ readonly proposal: Proposal }>): VNode {
-  const { href } = useLanguage();
+  const { href } = usePage();
   return (
     <form class="stack" method="post" action={href(toReviewPath(subject, proposer.id))}>
       {children}
@@ -277,8 +277,7 @@ interface RefusalProps {
 
 /** A button that opens the form of a decision with a text for the proposer. */
 export function Refusal({ proposal, decision, failed }: RefusalProps): VNode {
-  const { t } = useLanguage();
-  const { site } = useVisit();
+  const { site, t } = usePage();
   const isDecline = decision === 'declined';
   const sent = failed?.state === decision ? failed : undefined;
   const label = t(isDecline ? 'review.decline' : 'review.ask');
@@ -339,8 +338,7 @@ export interface LastDecisionProps {
 
 /** The result of the last decision, with a button for its reviewer that takes it back. */
 export function LastDecision({ last }: LastDecisionProps): VNode | null {
-  const { t } = useLanguage();
-  const { viewer } = useVisit();
+  const { viewer, t } = usePage();
   if (last === undefined) return null;
   const { name, proposal, isShared } = last;
   return (
@@ -363,7 +361,7 @@ export function LastDecision({ last }: LastDecisionProps): VNode | null {
 
 /** Explains how to undo an accepted proposal: the form of the bot, and commands for a clone. Empty for other decisions. */
 export function Undo({ proposal }: { readonly proposal: Proposal }): VNode | null {
-  const { t, text, href } = useLanguage();
+  const { t, text, href } = usePage();
   const { state, subject, commit } = proposal;
   if (state !== 'accepted') return null;
   const commands = [

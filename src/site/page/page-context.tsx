@@ -93,7 +93,3 @@ export function usePage(): PageContext {
   if (page === null) throw new Error('a component is rendered outside of providePage');
   return page;
 }
-
-/** The names that the desk has for it. */
-export const useLanguage = usePage;
-export const useVisit = usePage;
