@@ -118,7 +118,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .option('--suggest', 'print a mapping to begin with, and import nothing')
     .option('--replace', 'replace the pages of bots that are there with others')
     .option('--dry-run', 'write nothing and print the same report')
-    .option('--images', "then fetch the bots' pictures, as botshelf images does")
+    .option('--images', "then fetch the bots' images, as botshelf images does")
     .addHelpText(
       'after',
       '\nRun it again after it was stopped: what is there already is left as it is.\nExit code: 0 all are imported, 1 some records did not fit, 2 the command could not run.',
@@ -189,10 +189,10 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .action(load(async () => (await import('./export.ts')).exportBots));
   program
     .command('images')
-    .description("fetch the bots' pictures into the image cache, as a running service does by itself")
+    .description("fetch the bots' images into the image cache, as a running service does by itself")
     .addHelpText(
       'after',
-      '\nExit code: 0 every picture is cached, 1 some could not be fetched, 2 the command could not run.',
+      '\nExit code: 0 every image is cached, 1 some could not be fetched, 2 the command could not run.',
     )
     .action(load(async () => (await import('./images.ts')).images));
 }

@@ -351,11 +351,11 @@ export const checkImages: DoctorCheck = async ({ config }) => {
   if (!config.images) return fine('not checked: BOTSHELF_IMAGES is off');
   const images = await ImageIndex.open(join(config.var, 'appdata/index'));
   const failing = Array.from(images.failures(), ([url, { message }]) => `${url} ${message}`);
-  const pictures = formatCount(images.size, 'picture');
-  if (failing.length === 0) return fine(`${pictures} in the cache`);
+  const all = formatCount(images.size, 'image');
+  if (failing.length === 0) return fine(`${all} in the cache`);
   const more = failing.length > maxNamedImages ? `; and ${failing.length - maxNamedImages} more` : '';
   return warning(
-    `${pictures}, ${failing.length} of which cannot be fetched: ${failing.slice(0, maxNamedImages).join('; ')}${more}`,
+    `${all}, ${failing.length} of which cannot be fetched: ${failing.slice(0, maxNamedImages).join('; ')}${more}`,
     'correct their addresses by pull request; the service tries again, less and less often',
   );
 };
@@ -382,6 +382,6 @@ const checks: Readonly<Record<string, DoctorCheck>> = {
   journal: checkJournal,
   state: checkState,
   files: checkFiles,
-  pictures: checkImages,
+  images: checkImages,
   login: network.checkLogin,
 };

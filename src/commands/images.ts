@@ -12,7 +12,7 @@ import { escapeInvisible, showWhile } from './output.ts';
 export async function images(): Promise<void> {
   const config = readCommandConfig();
   if (!config.images)
-    throw new UserError('BOTSHELF_IMAGES is off, so no pictures are cached: set it to on to fetch them');
+    throw new UserError('BOTSHELF_IMAGES is off, so no images are cached: set it to on to fetch them');
   const lock = await lockVar(config.var);
   const log = process.stderr.isTTY ? silentLog : await createLog(config.log);
   const opened = await openImages(config, log);
@@ -28,7 +28,7 @@ export async function images(): Promise<void> {
     await lock.release();
   }
   const { known, cached, failing } = cache.status();
-  process.stdout.write(`${cached} of ${formatCount(known, 'picture')} in ${join(config.var, 'appdata')}\n`);
+  process.stdout.write(`${cached} of ${formatCount(known, 'image')} in ${join(config.var, 'appdata')}\n`);
   if (failing === 0) return;
   process.stdout.write(`${failing} could not be fetched: the service retries them, less and less often\n`);
   for (const [url, { message }] of [...cache.failures()].slice(0, maxNamedImages))
@@ -40,12 +40,12 @@ export async function images(): Promise<void> {
 /** Failed images that are listed. */
 const maxNamedImages = 20;
 
-/** Returns a line such as `[#########-----------] 120 of 265 pictures, 3 failed`. */
+/** Returns a line such as `[#########-----------] 120 of 265 images, 3 failed`. */
 function formatProgressBar({ known, failing, left }: ReturnType<OpenImages['cache']['status']>): string {
   const done = known - left;
   const filled = known === 0 ? 0 : Math.floor((done / known) * barLength);
   const bar = '#'.repeat(filled).padEnd(barLength, '-');
-  return `[${bar}] ${done} of ${formatCount(known, 'picture')}${failing > 0 ? `, ${failing} failed` : ''}`;
+  return `[${bar}] ${done} of ${formatCount(known, 'image')}${failing > 0 ? `, ${failing} failed` : ''}`;
 }
 
 const barLength = 20;

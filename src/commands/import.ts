@@ -76,7 +76,7 @@ async function fetchImages(): Promise<void> {
   const { images } = await import('./images.ts');
   await images().catch((error: unknown) => {
     if (!isError(error, 'already-running')) throw error;
-    process.stdout.write('the pictures are fetched by the service that runs here\n');
+    process.stdout.write('the images are fetched by the service that runs here\n');
   });
 }
 

@@ -151,7 +151,7 @@ const rules = {
   'image-failed': {
     problem: 'busy',
     retryAfter: 60,
-    detail: (message) => `the picture ${message}: try again later`,
+    detail: (message) => `the image ${message}: try again later`,
     fixer: 'caller',
   },
   'invalid-value': { fixer: 'caller' },

@@ -53,7 +53,7 @@ describe('a pull request is checked without being checked out', () => {
     const { passes, messages, found } = await check(repo);
     ok(!passes);
     ok(found.includes('botshelf.json logo error'), found.join());
-    match(messages.join('\n'), /^logo: this is not a picture that can be used: save it as a PNG/m);
+    match(messages.join('\n'), /^logo: this is not an image that can be used: save it as a PNG/m);
     ok(!existsSync(join(repo.folder, 'botshelf.json')));
   });
 

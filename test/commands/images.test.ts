@@ -16,7 +16,7 @@ describe('botshelf images', () => {
     const folder = join(root, 'var', 'appdata');
     deepStrictEqual(await botshelf(root, ['images']), {
       code: 0,
-      stdout: `0 of 0 pictures in ${folder}\n`,
+      stdout: `0 of 0 images in ${folder}\n`,
       stderr: '',
     });
     strictEqual(existsSync(join(root, 'var', 'lock')), false);
@@ -27,7 +27,7 @@ describe('botshelf images', () => {
     const images = { avatar: 'https://127.0.0.1/a.png', cover: null, preview: ['https://[::1]/b.png'] };
     writeFiles(root, { [pagePath('7')]: mainPage({ images }) });
     const { code, stdout } = await botshelf(root, ['images']);
-    match(stdout, /^0 of 2 pictures in .*\n2 could not be fetched: the service retries them/);
+    match(stdout, /^0 of 2 images in .*\n2 could not be fetched: the service retries them/);
     for (const url of ['https://127.0.0.1/a.png', 'https://[::1]/b.png']) {
       match(stdout.split('\n').find((line) => line.includes(url)) ?? '', /an address that is not public$/);
     }

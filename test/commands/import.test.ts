@@ -210,14 +210,14 @@ describe('botshelf import', () => {
     const rules = { 'images.avatar': 'avatar', 'images.preview': 'previews' };
     const folder = list([{ ...homerKeys, ...pictures, id: '7' }], rules);
     const alone = await importFrom(folder, catalogue().folder, '--images');
-    match(alone.stdout, /1 added, .*\n0 of 2 pictures in .*\n2 could not be fetched: .*\n.*not public\n/);
+    match(alone.stdout, /1 added, .*\n0 of 2 images in .*\n2 could not be fetched: .*\n.*not public\n/);
     strictEqual(alone.code, 1);
     const { folder: root } = catalogue();
     const lock = await takeInstanceLock(join(root, 'var'));
     cleanUp(lock.release);
     const { code, stdout } = await importFrom(folder, root, '--images');
     strictEqual(code, 0);
-    match(stdout, /1 added, .*\nthe pictures are fetched by the service that runs here\n$/);
+    match(stdout, /1 added, .*\nthe images are fetched by the service that runs here\n$/);
   });
 });
 

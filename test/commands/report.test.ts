@@ -73,7 +73,7 @@ describe('botshelf report', () => {
       `- \` Bot 3 \` \\(3\\) Same name as 2 ${edit(3)}`,
       '## Server counts that jump \\(1\\)',
       `- \` Bot 8 \` \\(8\\) ${day}: from 20,000 to 30 ${edit(8)}`,
-      '## Pictures that cannot be fetched \\(1\\)',
+      '## Images that cannot be fetched \\(1\\)',
       `- \` Bot 5 \` \\(5\\) Avatar: \` https://127\\.0\\.0\\.1/a\\.png \`, since ${day} \` leads to an address that is not public \` ${edit(5)}`,
       '## No new server count \\(1\\)',
       `- \` Bot 7 \` \\(7\\) 40 days without a new count ${edit(7)}`,

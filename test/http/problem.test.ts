@@ -19,7 +19,7 @@ describe('the problem of an error', () => {
 
   it('names the picture that cannot be fetched', () => {
     const { kind, message: detail } = toProblem(new ImageError('has status 404'));
-    deepStrictEqual([kind, detail], ['busy', 'the picture has status 404: try again later']);
+    deepStrictEqual([kind, detail], ['busy', 'the image has status 404: try again later']);
   });
 
   it('has nothing of the message of an unexpected error', () => {

@@ -119,13 +119,13 @@ const maxLogoSize = 128 * 1024;
 /** Returns the logo in a file, or the problem, a colon, and the fix. */
 function parseLogo(path: string, body: FileReading): Logo | string {
   if (body === undefined)
-    return `there is no file ${path} in the repository: add the picture, or leave the key out`;
+    return `there is no file ${path} in the repository: add the image, or leave the key out`;
   if (typeof body === 'string') return `${path}: ${body}`;
-  if (body.length > maxLogoSize) return `the picture has more than ${maxLogoSize} bytes: make it smaller`;
+  if (body.length > maxLogoSize) return `the image has more than ${maxLogoSize} bytes: make it smaller`;
   const head = body.toString('latin1', 0, 12);
   const kind = logoFormats.find(({ begins }) => begins.test(head));
-  if (kind === undefined) return 'this is not a picture that can be used: save it as a PNG, WebP or JPEG';
-  if (!kind.isWhole(body)) return 'the picture is cut off: put the whole file here';
+  if (kind === undefined) return 'this is not an image that can be used: save it as a PNG, WebP or JPEG';
+  if (!kind.isWhole(body)) return 'the image is cut off: put the whole file here';
   const { type, extension } = kind;
   return { type, extension, body: Buffer.from(body), digest: hash('sha1', body, 'base64url') };
 }

@@ -288,7 +288,7 @@ function reportAddress(address: string, subject: string, about: string): string 
   return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`${about}\n\n`)}`;
 }
 
-/** The wall of a bot's page: name, description, and the link to add the bot; next to them, its pictures. */
+/** The wall of a bot's page: name, description, and the link to add the bot; next to them, its images. */
 export function BotHead(props: BotView): VNode {
   const { bot, locale, name, description, authors } = props;
   const { t, text } = usePage();

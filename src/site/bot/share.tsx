@@ -18,7 +18,7 @@ import { CopyField } from '../page/elements.tsx';
 import { usePage, type PageParts } from '../page/page-context.tsx';
 
 /**
- * Adds `/bots/:id/card.png`, the picture of a bot in previews of links, and `/bots/:id/badge.svg`, a badge for the
+ * Adds `/bots/:id/card.png`, the image of a bot in previews of links, and `/bots/:id/badge.svg`, a badge for the
  * bot's own site with its count or, without one, its name. Both are in English.
  */
 export function addShareRoutes(router: Router, parts: PageParts): void {

@@ -208,7 +208,7 @@ export function BotName({ bot, locale, splitWords }: BotNameProps): VNode {
 
 type BotAvatarProps = Pick<ListedBot, 'bot'> & Pick<AvatarProps, 'name' | 'size' | 'lazy'>;
 
-/** The avatar of a bot in a list, in the colour of its category if it has no picture. */
+/** The avatar of a bot in a list, in the colour of its category if it has no image. */
 export function BotAvatar({ bot, ...others }: BotAvatarProps): VNode {
   const { id, category, nsfw, cachedImages } = bot;
   return <Avatar {...{ id, category, ...others }} image={cachedImages.avatar} blurred={nsfw} />;

@@ -55,7 +55,7 @@ export interface Front {
   readonly sizes: CatalogueSizes;
   /** The bot that maintainers chose; undefined if there is no such bot to show. */
   readonly featured: IndexedBot | undefined;
-  /** The bot on most servers of each category, of those with a picture and without Administrator; not the featured one. */
+  /** The bot on most servers of each category, of those with an image and without Administrator; not the featured one. */
   readonly ledge: readonly IndexedBot[];
   /** With more bots than are shown; `chooseShelves` chooses those for a reader. */
   readonly shelves: readonly Shelf[];
@@ -235,7 +235,7 @@ const maxOnShelf = 6;
 const minOnShelf = 3;
 const shelfSizes = { growing: maxOnShelf, newest: minOnShelf, edited: minOnShelf };
 
-/** The number of bots of a category of which the first one with a picture is on the ledge. */
+/** The number of bots of a category of which the first one with an image is on the ledge. */
 const ledgeCandidates = 6;
 
 /** The number of words of a failed search that are searched alone. */

@@ -63,12 +63,12 @@ describe('the settings of a catalogue', () => {
       (await faults({ logo: 'logo.png' }, { 'logo.png': body }))[0] ?? '';
     match(
       await of('<svg onload="alert(1)"/>'),
-      /^2:11 logo logo: this is not a picture that can be used: save it as/,
+      /^2:11 logo logo: this is not an image that can be used: save it as/,
     );
-    match(await of(png.subarray(0, png.length - 20)), /^2:11 logo logo: the picture is cut off/);
+    match(await of(png.subarray(0, png.length - 20)), /^2:11 logo logo: the image is cut off/);
     match(
       await of(Buffer.concat([png, Buffer.alloc(200_000)])),
-      /^2:11 logo logo: the picture has more than 131072 bytes/,
+      /^2:11 logo logo: the image has more than 131072 bytes/,
     );
   });
 
