@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts';
 import { formatCount } from '../lib/text.ts';
 import { toPackFolder } from './commit-files.ts';
 import { removePartialPacks } from './leftovers.ts';
+import { packRefs } from './refs.ts';
 import type { Repository, RepositoryOpener } from './repository.ts';
 
 export interface MaintenanceOptions {
@@ -80,7 +81,7 @@ export class Maintenance {
     await removePartialPacks(repository);
     const packs = (await readdir(toPackFolder(repository))).filter((name) => name.endsWith('.pack'));
     if (packs.length >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
-    await this.#runGit(repository, ['pack-refs', '--all', '--prune']);
+    await packRefs(repository, this.#stop.signal);
     await this.#writeGraph(repository, '--split');
   }
 

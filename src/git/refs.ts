@@ -105,7 +105,30 @@ async function runUpdateRef(repository: Repository, updates: RefUpdates): Promis
 /** Moves refs as updateRefs does, durably: resolves when they would survive a power loss. */
 export async function moveRefs(repository: Repository, updates: RefUpdates): Promise<void> {
   await updateRefs(repository, updates);
-  await fsyncFolders([...updates.keys()].flatMap((ref) => listRefFolders(repository, ref)));
+  await fsyncRefs(
+    repository,
+    [...updates.keys()].flatMap((ref) => listRefFolders(repository, ref)),
+  );
+}
+
+/** Makes names in folders of refs, and in other folders of Git, survive a power loss. @throws a system error */
+export async function fsyncRefs({ refQueue }: Repository, folders: Iterable<string>): Promise<void> {
+  await refQueue.run(async () => await fsyncFolders(folders));
+}
+
+/**
+ * Moves refs from their own files into the file packed-refs. Git removes those files before that file has a durable name,
+ * so a sync of their folder alone could lose the refs in a power loss: none is made meanwhile.
+ * @throws {GitError}
+ */
+export async function packRefs(repository: Repository, signal: AbortSignal): Promise<void> {
+  await repository.refQueue.run(async () => {
+    try {
+      await repository.run(['pack-refs', '--all', '--prune'], { signal });
+    } finally {
+      await fsyncFolders([repository.commonDir]);
+    }
+  });
 }
 
 /** Returns the folders in which the file of a ref may be new. */

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync
 import { join } from 'node:path';
 import { createDiskFullError, isUnavailable, stopping, toWriteError } from '../bot/errors.ts';
 import { BotshelfError, codeOf, isError, messageOf } from '../lib/errors.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
 import { type HashName, ObjectReader } from './objects.ts';
 import { GitError, isGitFailure, directClient, type GitClient, type GitOptions } from './run-git.ts';
 
@@ -21,6 +22,8 @@ export interface Repository {
   /** The folder for files that are not complete yet. It may not exist. */
   readonly staging: string;
   readonly objects: ObjectReader;
+  /** Runs syncs of names of refs, and what packs refs, one after the other: see `packRefs`. */
+  readonly refQueue: SerialQueue;
 
   /** Returns whether a git process with this parent was started by this service. */
   isOwn(parent: number): boolean;
@@ -63,6 +66,7 @@ export async function openRepository(
     identity: await readIdentity(folder, client),
     staging: join(gitDir, 'botshelf/staging'),
     objects: new ObjectReader(folder),
+    refQueue: new SerialQueue(),
     isOwn: (parent) => parent === process.pid || client.isParent(parent),
     run: async (args, { signal, ...options } = {}) => await client.run({ folder, args, ...options }, signal),
     branch: () => readBranch(gitDir),

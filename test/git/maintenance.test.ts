@@ -1,13 +1,16 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createStateRef, pruneHistory } from '../../src/counts/state-ref.ts';
 import { Committer } from '../../src/git/branch/committer.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
+import { moveRefs, packRefs } from '../../src/git/refs.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { eventually } from '../support/eventually.ts';
 import { keyEditor, setKey } from '../support/keys.ts';
-import { openerOf } from '../support/opened.ts';
+import { openerOf, openUntilEnd } from '../support/opened.ts';
 import { fastImport, formatCommit, type TestRepository, testRepository } from '../support/repository.ts';
 import { gitSync } from '../support/run-sync.ts';
 
@@ -57,6 +60,25 @@ describe('maintenance', () => {
     strictEqual(repository.git('cat-file', '-t', lost), 'commit', 'what no ref reaches stays');
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
     strictEqual(repository.status(), '');
+  });
+
+  it('makes no name of a ref durable between the packing of refs and the sync of the file that has them', async () => {
+    const { folder, git } = testRepository({ [path]: 'name: One\n' });
+    const repository = await openUntilEnd(folder);
+    const updates = new Map([['refs/heads/other', { from: null, to: git('rev-parse', 'HEAD') }]]);
+    const events: string[] = [];
+    let moving: Promise<unknown> | undefined;
+    const run: Repository['run'] = async (args, options) => {
+      const output = await repository.run(args, options);
+      moving = moveRefs(repository, updates).then(() => events.push('moved'));
+      await eventually(() => git('rev-parse', '--verify', '--quiet', 'refs/heads/other'));
+      await sleep(20);
+      events.push('packed');
+      return output;
+    };
+    await packRefs({ ...repository, run }, new AbortController().signal);
+    await moving;
+    deepStrictEqual(events, ['packed', 'moved']);
   });
 
   it('waits for the gc of a person, but not for ever for one that was killed', async () => {

@@ -2,7 +2,6 @@ import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopping } from '../../bot/errors.ts';
 import { BotshelfError, isError, messageOf } from '../../lib/errors.ts';
-import { fsyncFolders } from '../../lib/files.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogThrottle, retry } from '../../lib/retry.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
@@ -15,7 +14,7 @@ import {
   type RepositoryOpener,
   toUnavailableError,
 } from '../repository.ts';
-import { readRef, listRefFolders, updateRefs } from '../refs.ts';
+import { fsyncRefs, readRef, listRefFolders, updateRefs } from '../refs.ts';
 import { GitError } from '../run-git.ts';
 import { type Editor, type FileEdit, planBatch, readCurrentFile, refuseEdits } from './batch.ts';
 import type { BranchFeed } from './feed.ts';
@@ -221,13 +220,14 @@ export class Committer<E extends FileEdit> {
     });
     const plan = planBatch(edits, new Map(current), repository, this.#options.editor);
     const { changes, files, message, outcomes } = plan;
-    if (changes.length === 0) return { outcomes, commit: null, durabilityError: await this.#confirm() };
+    if (changes.length === 0)
+      return { outcomes, commit: null, durabilityError: await this.#confirm(repository) };
     const commit = await this.#advance(
       workTree,
       { branch, changes, contents: toContents(files), seen },
       async () => await importCommit(repository, { ref: branch, onto: tip, message, urgent: true, files }),
     );
-    return { outcomes, commit, durabilityError: await this.#confirm() };
+    return { outcomes, commit, durabilityError: await this.#confirm(repository) };
   }
 
   /**
@@ -266,7 +266,7 @@ export class Committer<E extends FileEdit> {
     // Synced after those of the branch: after a power loss, no proposal may be accepted that the branch does not have.
     for (const ref of refs.keys())
       for (const folder of listRefFolders(repository, ref)) this.#unsynced.add(folder);
-    const durabilityError = await this.#confirm();
+    const durabilityError = await this.#confirm(repository);
     if (durabilityError) throw durabilityError;
   }
 
@@ -290,9 +290,9 @@ export class Committer<E extends FileEdit> {
   }
 
   /** Makes names in Git's folders durable. Returns the error if that failed: then no change counts as saved. */
-  async #confirm(): Promise<BotshelfError | undefined> {
+  async #confirm(repository: Repository): Promise<BotshelfError | undefined> {
     try {
-      await retry(async () => await fsyncFolders(this.#unsynced), {
+      await retry(async () => await fsyncRefs(repository, this.#unsynced), {
         maxAttempts: 4,
         delay: (attempt) => 20 * 2 ** attempt,
       });
