@@ -14,9 +14,15 @@ import { findTreeEntries } from '../git/trees.ts';
 import { removeLeftovers, wasKilled } from '../git/leftovers.ts';
 import { computeBlobId } from '../git/objects.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
-import { createRefConflictError, listRefFolders, readRef, stateRef, updateRefs } from '../git/refs.ts';
+import {
+  createRefConflictError,
+  fsyncRefs,
+  listRefFolders,
+  readRef,
+  stateRef,
+  updateRefs,
+} from '../git/refs.ts';
 import { type BotshelfError, isError } from '../lib/errors.ts';
-import { fsyncFolders } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
@@ -310,7 +316,7 @@ export function createStateRef(
    */
   let isUnsynced = true;
   const sync = async (repository: Repository): Promise<void> => {
-    await fsyncFolders([toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
+    await fsyncRefs(repository, [toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
     isUnsynced = false;
   };
   return {

@@ -81,7 +81,8 @@ export class Maintenance {
     await removePartialPacks(repository);
     const packs = (await readdir(toPackFolder(repository))).filter((name) => name.endsWith('.pack'));
     if (packs.length >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
-    await packRefs(repository, this.#stop.signal);
+    if (this.#stop.signal.aborted) return;
+    await packRefs(repository);
     await this.#writeGraph(repository, '--split');
   }
 

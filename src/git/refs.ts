@@ -118,13 +118,14 @@ export async function fsyncRefs({ refQueue }: Repository, folders: Iterable<stri
 
 /**
  * Moves refs from their own files into the file packed-refs. Git removes those files before that file has a durable name,
- * so a sync of their folder alone could lose the refs in a power loss: none is made meanwhile.
+ * so a sync of their folder alone could lose the refs in a power loss: none is made meanwhile. Posts wait for it, so it has
+ * the usual priority.
  * @throws {GitError}
  */
-export async function packRefs(repository: Repository, signal: AbortSignal): Promise<void> {
+export async function packRefs(repository: Repository): Promise<void> {
   await repository.refQueue.run(async () => {
     try {
-      await repository.run(['pack-refs', '--all', '--prune'], { signal });
+      await repository.run(['pack-refs', '--all', '--prune']);
     } finally {
       await fsyncFolders([repository.commonDir]);
     }

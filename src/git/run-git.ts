@@ -88,9 +88,17 @@ const passwordWithSlash = /:\/\/[^\s/:[\]]*:(?!\d{0,5}(?:[/?#'"]|\s|$))[^\s]*@/g
 
 /** Returns a user such as `alice (uid 1000)`. */
 function formatUser(uid: number): string {
-  const users = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : [];
-  const [name] = users.map((line) => line.split(':')).find(([, , id]) => id === String(uid)) ?? [];
+  const users = readPasswd().map((line) => line.split(':'));
+  const [name] = users.find(([, , id]) => id === String(uid)) ?? [];
   return name === undefined ? `uid ${uid}` : `${name} (uid ${uid})`;
+}
+
+function readPasswd(): string[] {
+  try {
+    return readFileSync('/etc/passwd', 'utf8').split('\n');
+  } catch {
+    return [];
+  }
 }
 
 /** Settings of every git command of the service: no code of the repository is run, and every write is synced. */

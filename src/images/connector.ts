@@ -1,7 +1,5 @@
-import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import { isIP } from 'node:net';
-import { callbackify } from 'node:util';
+import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { messageOf } from '../lib/errors.ts';
 import { isPublicAddress, parseUrl } from '../lib/network.ts';
@@ -28,6 +26,7 @@ export interface ConnectorOptions {
  */
 export class ImageConnector {
   readonly #allow: (address: string) => boolean;
+  readonly #dial: buildConnector.connector;
   readonly #resolver = new Resolver({ timeout: 3_000, tries: 2 });
   readonly #agent: Agent;
   readonly #timeLimit: number;
@@ -38,20 +37,9 @@ export class ImageConnector {
     this.#timeLimit = timeLimit ?? 10_000;
     this.#userAgent = site === undefined ? 'Botshelf image cache' : `Botshelf image cache (+${site})`;
     if (nameServers) this.#resolver.setServers(nameServers);
-    const dial = buildConnector({
-      timeout: this.#timeLimit,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: attemptTime,
-      lookup: callbackify(async (host: string, _options: object) => await this.#lookUp(host)),
-      ...(ca !== undefined && { ca }),
-    });
+    this.#dial = buildConnector({ timeout: attemptTime, ...(ca === undefined ? {} : { ca }) });
     this.#agent = new Agent({
-      connect: (options, callback) => {
-        // Node looks up no address.
-        const host = options.hostname.replace(/^\[|\]$/g, '');
-        if (isIP(host) === 0 || this.#allow(host)) dial(options, callback);
-        else callback(new ImageError(notPublic), null);
-      },
+      connect: (options, callback) => void this.#connect(options, callback),
       headersTimeout: this.#timeLimit,
       bodyTimeout: this.#timeLimit,
     });
@@ -106,23 +94,51 @@ export class ImageConnector {
     throw new ImageError(`redirects more than ${maxRedirects} times`);
   }
 
-  /** Returns the addresses of a host for Node to try, one after the other. @throws {ImageError} if one is not public */
-  async #lookUp(host: string): Promise<LookupAddress[]> {
+  async #connect(options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
+    let socket: Socket;
+    try {
+      socket = await this.#dialChecked(options);
+    } catch (error) {
+      callback(toImageError(error), null);
+      return;
+    }
+    callback(null, socket);
+  }
+
+  async #dialChecked(options: buildConnector.Options): Promise<Socket> {
+    const addresses = await this.#addressesOf(options.hostname.replace(/^\[|\]$/g, ''));
+    // The message does not name the address: failures are public, and a host name may be one of the operator's network.
+    if (!addresses.every((address) => this.#allow(address)))
+      throw new ImageError('leads to an address that is not public');
+    let failure: unknown;
+    for (const address of addresses.slice(0, maxAttempts)) {
+      try {
+        return await this.#dialTo({ ...options, hostname: address });
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  async #addressesOf(host: string): Promise<string[]> {
+    if (isIP(host) !== 0) return [host];
     const [four, six] = await Promise.allSettled([
       this.#resolver.resolve4(host),
       this.#resolver.resolve6(host),
     ]);
     const addresses = [four, six].flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-    if (!addresses.every((address) => this.#allow(address))) throw new ImageError(notPublic);
-    const found = addresses.slice(0, maxAttempts).map((address) => ({ address, family: isIP(address) }));
-    if (found.length > 0) return found;
+    if (addresses.length > 0) return addresses;
     const reason = four.status === 'rejected' ? messageOf(four.reason) : 'no answer';
     throw new ImageError(`has a host without an address (${reason})`, 'host');
   }
-}
 
-/** Does not name the address: failures are public, and a host name may be one of the operator's network. */
-const notPublic = 'leads to an address that is not public';
+  async #dialTo(options: buildConnector.Options): Promise<Socket> {
+    return await new Promise((resolve, reject) => {
+      this.#dial(options, (error, socket) => (error ? reject(error) : resolve(socket)));
+    });
+  }
+}
 
 const maxRedirects = 3;
 
@@ -177,12 +193,17 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
     const isHostFailing = statusCode === 429 || statusCode >= 500;
     throw new ImageError(`has status ${statusCode}`, isHostFailing ? 'host' : 'image');
   }
-  const [typed = ''] = String(headers['content-type'] ?? '').split(';', 1);
-  const type = typed.trim().toLowerCase();
+  const type =
+    String(headers['content-type'] ?? '')
+      .split(';', 1)[0]
+      ?.trim()
+      .toLowerCase() ?? '';
   if (type === 'image/svg+xml')
     throw new ImageError('is an SVG, of which no copies are made for safety', 'never');
-  const what = type === '' ? 'no content type' : `the content type ${type}`;
-  if (!types.has(type)) throw new ImageError(`has ${what}, not that of an image`);
+  if (!types.has(type))
+    throw new ImageError(
+      `has ${type === '' ? 'no content type' : `the content type ${type}`}, not that of an image`,
+    );
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding !== 'identity')
     throw new ImageError(`comes with Content-Encoding ${encoding}, which was not requested`);
@@ -195,8 +216,7 @@ function discard({ body }: Dispatcher.ResponseData): void {
 }
 
 function toImageError(error: unknown): ImageError {
-  if (error instanceof ImageError) return error;
-  // Of several addresses that failed.
-  const [cause = error] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
-  return new ImageError(`cannot be fetched: ${messageOf(cause)}`, 'host');
+  return error instanceof ImageError
+    ? error
+    : new ImageError(`cannot be fetched: ${messageOf(error)}`, 'host');
 }

@@ -76,7 +76,7 @@ describe('maintenance', () => {
       events.push('packed');
       return output;
     };
-    await packRefs({ ...repository, run }, new AbortController().signal);
+    await packRefs({ ...repository, run });
     await moving;
     deepStrictEqual(events, ['packed', 'moved']);
   });
