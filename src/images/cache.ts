@@ -293,9 +293,11 @@ export class ImageCache {
       if (copy) await this.#store.release(copy.name);
     }
     await this.#save();
-    const { removed, lost } = await this.#store.sweep(names, this.#intervals.graceMs);
+    // An index that was lost names no copy: they are fetched again first.
+    if (names.size === 0) return;
+    const { removed, stored } = await this.#store.sweep(names, this.#intervals.graceMs);
     await this.#forEachEntry((entry) => {
-      if (!entry.copy || !lost.has(entry.copy.name)) return;
+      if (!entry.copy || !names.has(entry.copy.name) || stored.has(entry.copy.name)) return;
       this.#setCopy(entry, null);
       if (this.#isWanted(entry)) this.#queue.add(entry);
     });

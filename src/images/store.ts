@@ -45,6 +45,8 @@ export class ImageStore {
   readonly #writes = new SerialQueue();
   /** Makes smaller copies one at a time. */
   readonly #makeQueue = new SerialQueue();
+  /** Name and width → the copy in progress, which concurrent requests share. */
+  readonly #making = new Map<string, Promise<Buffer | undefined>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -68,9 +70,16 @@ export class ImageStore {
    * that fails, undefined if the image does not exist.
    */
   async readVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {
-    const make = async (): Promise<Buffer | undefined> =>
-      (await this.read(name, width)) ?? (await this.#makeVariant(name, width, decoder));
-    return (await this.read(name, width)) ?? (await this.#makeQueue.run(make));
+    const stored = await this.read(name, width);
+    if (stored !== undefined) return stored;
+    const key = `${name}.${width}`;
+    const making =
+      this.#making.get(key) ??
+      this.#makeQueue
+        .run(async () => await this.#makeVariant(name, width, decoder))
+        .finally(() => this.#making.delete(key));
+    this.#making.set(key, making);
+    return await making;
   }
 
   /**
@@ -85,23 +94,23 @@ export class ImageStore {
   /**
    * Removes the files of images that are not in `named` and were written or released more than `grace` milliseconds
    * ago. Keeps an image that is stored again during the call.
-   * @returns the number of files removed, and the images in `named` that have no full copy
+   * @returns the number of files removed, and the images that have a full copy
    */
   async sweep(
     named: ReadonlySet<ImageName>,
     grace: number,
-  ): Promise<{ readonly removed: number; readonly lost: ReadonlySet<ImageName> }> {
-    const lost = new Set(named);
+  ): Promise<{ readonly removed: number; readonly stored: ReadonlySet<ImageName> }> {
+    const stored = new Set<ImageName>();
     let removed = 0;
     for await (const { folder, files } of this.#folders()) {
       for (const file of files) {
         const { digest = '', width } = parseFileName(file) ?? {};
-        if (width === undefined) lost.delete(digest);
+        if (width === undefined) stored.add(digest);
         if (named.has(digest)) continue;
         if (await this.#writes.run(async () => await removeOldFile(join(folder, file), grace))) removed += 1;
       }
     }
-    return { removed, lost };
+    return { removed, stored };
   }
 
   async #makeVariant(name: ImageName, width: VariantWidth, decoder: Resizer): Promise<Buffer | undefined> {

@@ -49,6 +49,16 @@ describe('the image cache, over time,', () => {
     }
   });
 
+  it('keeps old copies while an index that was lost names none', async () => {
+    await test.want(test.avatarOnly());
+    await test.cache.close();
+    rmSync(join(test.folder, 'index'));
+    for (const file of test.files()) utimesSync(file, new Date(0), new Date(0));
+    await test.reopen();
+    await test.cache.setWanted([]);
+    equal(test.files().length, 1);
+  });
+
   it('fetches again what somebody has deleted from its folder @long', async () => {
     await test.want(test.avatarOnly());
     const before = test.cache.cachedImages(test.avatarOnly());
