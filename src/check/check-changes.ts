@@ -259,7 +259,9 @@ function isOfChange(paths: readonly string[]): (finding: Finding) => boolean {
 }
 
 async function checkBeside(was: CatalogueSource, now: CatalogueSource, paths: readonly string[]) {
-  const { findings } = await checkSideFiles(now);
+  const withoutSettings = async (path: string): ReturnType<FileReader> =>
+    path === settingsName ? undefined : await now.readFile(path);
+  const { findings } = await checkSideFiles({ ...now, readFile: withoutSettings });
   const own = findings.filter(
     ({ path, rule }) => isSideFile(path) && (paths.includes(path) || rulesOfCollections.has(rule)),
   );

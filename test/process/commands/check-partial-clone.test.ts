@@ -113,6 +113,7 @@ describe('botshelf check in a partial clone without a work tree, as pipelines ha
       ['a language less, and all are read', french, 3, 1, /^41 files, 40 faults, /m],
       ['a notice beside a new bot, whose name is compared with all', beside, 3, 0, taken],
       ['and none for the logo, of a bot only', music, 2, 0, /^/],
+      ['nor for the logo, of a profile only', { 'people/7.json': profile({ name: 'Ada' }) }, 2, 0, /^/],
     ] as const)
       it(what, async () => {
         const clone = cloneOf(large);
