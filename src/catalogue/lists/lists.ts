@@ -106,19 +106,17 @@ export class Lists {
   }
 
   /**
-   * Returns the first page of each query; of a search, after one search. The queries differ only in their filters.
+   * Returns the first page of each query, in one turn; of a search, after one search. The queries differ only in their filters.
    * @throws {BotshelfError} queue-full
    */
   async firstPages(queries: readonly ListQuery[], client = ''): Promise<PageOfBots[]> {
     const pages: PageOfBots[] = [];
     const [{ q } = {}] = queries;
-    if (q === undefined) {
-      for (const query of queries) {
-        const pick = async (): Promise<PageOfBots> => await this.#pick(query, 0, query.limit ?? Infinity);
-        pages.push(await this.#run(client, query, pick));
-      }
-      return pages;
-    }
+    if (q === undefined)
+      return await this.#run(client, {}, async () => {
+        for (const query of queries) pages.push(await this.#pick(query, 0, query.limit ?? Infinity));
+        return pages;
+      });
     const slice = new TimeSlice();
     const choose = async (found: Found): Promise<void> => {
       for (const query of queries) pages.push(await this.#choose(found, query, slice));
