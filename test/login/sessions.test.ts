@@ -33,6 +33,12 @@ describe('Sessions', () => {
     strictEqual(renewal, undefined, 'a new one needs no renewal');
   });
 
+  it('are known to every machine with the same secret', async () => {
+    const { text } = await sessions.begin(marge());
+    const other = new Sessions(new KeyRing([secret]), 'https://login.example.org', noLogOuts());
+    strictEqual((await other.open(text))?.session.id, '2');
+  });
+
   it('end a week after they were last used', async () => {
     const { text } = await sessions.begin(marge());
     mock.timers.tick(7 * day + 1000);

@@ -36,7 +36,8 @@ export function addMyBotsRoute(router: Router, parts: DeskParts, login: Login): 
   };
   router.get(myBotsPath, async (ctx) => {
     const viewer = await viewerOf(ctx);
-    if (viewer === null) return sendLogInPage(ctx, site, myBotsPath, 'myBots.visitor');
+    if (viewer === null)
+      return sendLogInPage(ctx, site, myBotsPath, 'myBots.visitor', login.disabledReason === null);
     const all = (await lists.page({ author: viewer.id }, ctx.ip)).bots;
     const { shown, ...place } = pickPage(ctx, all);
     const { answered: unread = [] } = viewer;

@@ -42,8 +42,9 @@ export function MessagePage(props: RenderableProps<MessagePageProps>): VNode {
  * because browsers apply `form-action` to every redirect after a form, and this one goes to the provider.
  * @param to a path of this site
  * @param key the text with the purpose of the login
+ * @param isEnabled whether the browser follows by itself
  */
-export function sendLogInPage(ctx: Context, site: Site, to: string, key: MessageKey): void {
+export function sendLogInPage(ctx: Context, site: Site, to: string, key: MessageKey, isEnabled = true): void {
   const language = site.languages.of(ctx);
   const address = language.href(withParameter('/login', 'to', language.href(to)));
   const page = (
@@ -52,7 +53,7 @@ export function sendLogInPage(ctx: Context, site: Site, to: string, key: Message
     </MessagePage>
   );
   sendOnce(ctx, { site, viewer: null }, page);
-  ctx.set('Refresh', `0; url=${address}`);
+  if (isEnabled) ctx.set('Refresh', `0; url=${address}`);
 }
 
 /**
